@@ -230,7 +230,11 @@ type Resting struct {
 	// the share of its life of goroutines that have not moved,
 	// and are not idle
 	Still float64 `json:"still"`
+	// the share in which it waits for a processor, or for a CPU
+	Ready float64 `json:"ready"`
 	Does  string  `json:"does,omitempty"`
+	// one can never go on, which may be meant: see 'cpprof stuck'
+	Stuck bool `json:"stuck,omitempty"`
 	// where one goroutine, for whom nobody is known to wait, sleeps in its
 	// work, and for what share of its life; "" if for less than a tenth
 	Pauses string  `json:"pauses,omitempty"`
@@ -239,6 +243,9 @@ type Resting struct {
 
 // NotMoved reports whether most of its goroutines have not moved.
 func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
+
+// WaitsToRun reports whether its goroutines mostly wait for a processor.
+func (r Resting) WaitsToRun() bool { return r.Ready >= 0.5 }
 
 // Sleeps reports whether its goroutines wait for work asleep.
 func (r Resting) Sleeps() bool { return isAsleep(r.Asleep, r.Idle) }

@@ -209,7 +209,8 @@ func (a *searched) rest() (all []Resting) {
 			continue
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
-			Asleep: c.sleeps / c.life, Still: c.still / c.life, Polls: a.polls(int32(i))}
+			Asleep: c.sleeps / c.life, Still: c.still / c.life, Ready: c.ready / c.life,
+			Polls: a.polls(int32(i)), Stuck: slices.Contains(a.meant, c.name)}
 		for _, h := range a.Hypotheses {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {

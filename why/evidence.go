@@ -84,6 +84,7 @@ type class struct {
 	sleeps     float64 // waiting for work in a sleep
 	ticks      float64 // of it: until a timer's channel has a value, perhaps a ticker's
 	still      float64 // not moved, and not waiting for work
+	ready      float64 // waiting for a processor, or for a CPU
 	runtimes   bool    // goroutines of the runtime, other than the main one
 	collector  bool    // workers of the garbage collector
 }
@@ -185,6 +186,9 @@ func (c *class) count(s *situation, weight float64) {
 	c.life += weight
 	if s.still {
 		c.still += weight
+	}
+	if does := s.state.Doing; does == views.Ready || does == views.WithoutCPU {
+		c.ready += weight
 	}
 	switch {
 	case !s.idle:

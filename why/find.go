@@ -89,6 +89,7 @@ type searcher struct {
 	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
+	meant   []string       // classes with a goroutine that can never go on, which may be meant
 
 	garbageApart bool // the cost of garbage is in no hypothesis about code
 }

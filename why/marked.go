@@ -23,7 +23,9 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 			continue
 		}
 		f := s.markedFinding(one, runs)
-		if meant := one.MayBeMeant() && (one.Endless() || f.When.Always && s.livesOn()); !meant {
+		if meant := one.MayBeMeant() && (one.Endless() || f.When.Always && s.livesOn()); meant {
+			s.meant = append(s.meant, f.Class)
+		} else {
 			all = append(all, f)
 		}
 	}

@@ -219,6 +219,9 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 		if found := len(a.Findings) == 1 && a.Findings[0].Kind == StuckKind; found != c.found || !found && a.State != Unmoved {
 			t.Errorf("%s: %s %+v", name, a.State, a.Findings)
 		}
+		if said := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Stuck }); said == c.found {
+			t.Errorf("%s: that it can never go on is said: %v", name, said)
+		}
 	}
 }
 

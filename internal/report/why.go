@@ -303,7 +303,7 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var resting, still, polls []string
+	var resting, waiting, still, polls []string
 	for _, r := range y.Resting {
 		if r.Polls != "" && len(y.Findings) == 0 {
 			polls = append(polls, r.Polls)
@@ -313,6 +313,9 @@ func (y *Why) rest(b *strings.Builder) {
 		case r.NotMoved():
 			if share := sharePercent(r.Still); share != "100 %" {
 				text += ", " + share + " of them"
+			}
+			if r.Stuck {
+				text += "; it can never go on, which may be meant: see 'cpprof stuck'"
 			}
 			still = append(still, text+")")
 			continue
@@ -327,14 +330,18 @@ func (y *Why) rest(b *strings.Builder) {
 		case r.Does != "":
 			text += "; " + r.Does
 		}
-		resting = append(resting, text+")")
+		if r.WaitsToRun() {
+			waiting = append(waiting, text+")")
+		} else {
+			resting = append(resting, text+")")
+		}
 	}
 	var sentences []string
 	for _, of := range []struct {
 		title   string
 		classes []string
 	}{{"Sleeps in its loop, so that what it looks for, if anything, may be late", polls},
-		{"Not slow", resting}, {"Not seen to move", still}} {
+		{"Not slow", resting}, {"Mostly waiting for a processor", waiting}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}
