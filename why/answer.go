@@ -63,6 +63,9 @@ type Finding struct {
 	Lock   string `json:"lock,omitempty"`
 	Reason string `json:"reason,omitempty"` // of a wait, in the runtime's words
 	Where  Place  `json:"where"`
+	// of waits: what they have asked a library for, the function
+	// that waits. Other waits in Where are a finding of their own
+	Asked string `json:"asked,omitempty"`
 	// of waits: the part of the share in functions that Where's
 	// calls, if that is more than little
 	Below float64 `json:"below,omitempty"`
@@ -122,7 +125,6 @@ type Finding struct {
 	Remedy     string   `json:"remedy,omitempty"` // what helps, or usually does
 
 	reasons  []string // of waits: those that the share counts
-	asked    string   // of waits: the function of the library that waits
 	apart    []string // the same, which the function calls, too: hypotheses of their own
 	handler  string   // of waits for answers: the class of the program that may give them
 	specific float64  // the rank is severity times this

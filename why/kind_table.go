@@ -355,7 +355,7 @@ func (s *searcher) hits(f *Finding) func(*situation) bool {
 	return ofClass(s.classOf(f), func(at *situation) bool {
 		return at.waits() && slices.Contains(f.reasons, at.state.Reason) &&
 			s.on(at, f.Where.Function) &&
-			(f.asked == "" && !s.isApart(at, f) || f.asked != "" && s.on(at, f.asked))
+			(f.Asked == "" && !s.isApart(at, f) || f.Asked != "" && s.on(at, f.Asked))
 	})
 }
 
@@ -399,8 +399,8 @@ func (s *searcher) readyMeasure(f *Finding) *Measure {
 func (s *searcher) waitMeasure(f *Finding) *Measure {
 	var paths []string
 	at := through(f.Where.Function)
-	if f.asked != "" {
-		at += " .." + callpath.Frame(f.asked).String()
+	if f.Asked != "" {
+		at += " .." + callpath.Frame(f.Asked).String()
 	}
 	for _, reason := range f.reasons {
 		paths = append(paths, at+" .."+views.ReasonFrame(reason))

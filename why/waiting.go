@@ -57,7 +57,7 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	}
 	class := by.most()
 	f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
-		asked: k.asked, apart: apart}
+		Asked: k.asked, apart: apart}
 	if most < mostClasses {
 		f.key = key(k.kind, k.function, k.asked, s.e.classes[class].name)
 	}

@@ -258,10 +258,14 @@ func stuckLines(f *why.Finding) (lines []string) {
 	return lines
 }
 
-// withBelow names the function of a finding, and how much of it
-// is in what that calls if these are waits of their own, too.
+// withBelow names the function of a finding, and what it has
+// asked for there. It says how much of it is in what the function
+// calls, if these are waits of their own, too.
 func withBelow(f *why.Finding) string {
-	if f.Below == 0 {
+	switch {
+	case f.Asked != "":
+		return placeText(&f.Where)
+	case f.Below == 0:
 		return f.Where.Function
 	}
 	return fmt.Sprintf("%s, or in what it calls (%s of it)", f.Where.Function, sharePercent(f.Below))
