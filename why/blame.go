@@ -31,6 +31,9 @@ const (
 	// the goroutines that they have started in the function in
 	// which they wait
 	Child Certainty = "child"
+	// the goroutines that they have started elsewhere, which begin
+	// and end with the wait
+	Meanwhile Certainty = "meanwhile"
 	// others of the class, which are further on in the function
 	// that made these wait
 	Fellow Certainty = "fellow"
@@ -278,7 +281,7 @@ func certaintyOf(e sampledata.Evidence) Certainty {
 
 // weaker returns the certainty of what follows from two others.
 func weaker(a, b Certainty) Certainty {
-	for _, c := range []Certainty{Sibling, Child, Candidate, Likely, Started} {
+	for _, c := range []Certainty{Sibling, Meanwhile, Child, Candidate, Likely, Started} {
 		if a == c || b == c {
 			return c
 		}

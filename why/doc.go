@@ -21,7 +21,8 @@
 //	                 marked.go, those that can never run again
 //	blame.go         whom goroutines wait for, and what those do; guesses.go, if nobody is named
 //	limit.go         the channels whose buffers they wait for; bound.go, who has the places
-//	saturated.go     servers behind waits that nobody is known to end
+//	saturated.go     servers behind waits that nobody is known to end; gatherers.go, who may gather
+//	                 work meanwhile
 //	own_handlers.go  if the program gives itself the answers that it waits for
 //	signs.go         known patterns behind findings, and what helps then
 //	who.go           if few goroutines of the class, or a label, have most of a finding

@@ -1,10 +1,12 @@
 package why
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -18,6 +20,19 @@ const nextMessage = "it may wait for the next message"
 // clientSends is the note of servers of HTTP that read a request's body.
 const clientSends = "it waits for what its client sends"
 
+// livesOnce is the note of waits for others, or for the end, of
+// goroutines that never come back for work.
+const livesOnce = "each lives for one piece of work, and may wait for others"
+
+// forOthers returns a note of waits for work, unless each of many
+// goroutines of a class lives for one piece of it.
+func (s *searcher) forOthers(class int32, note string) string {
+	if s.e.classes[class].servesOne() {
+		return livesOnce
+	}
+	return note
+}
+
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
@@ -29,6 +44,10 @@ const mostlySleeps = 2. / 3
 // somebody has chosen. They are pieces of work: nobody waits for
 // one in the middle of it.
 func (s *searcher) inCalls() bool { return s.e.r.Restricted != nil }
+
+// sendsRequest is the function in which a goroutine of a client of
+// HTTP sends a request for another one.
+const sendsRequest = "net/http.(*Request).write"
 
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
@@ -47,8 +66,10 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return ""
 	}
 	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind || f.Where.inStream()
-	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
+	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(cmp.Or(f.Where.Library, f.Where.Function))
 	switch {
+	case f.Kind == IOKind && s.e.places.through(f.Where.stack, sendsRequest):
+		return "" // who has made the request waits for it
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
@@ -290,6 +311,13 @@ func (s *searcher) atWork(but int32) float64 {
 		}
 	}
 	return s.e.mean(weight)
+}
+
+// awaitsServer reports whether goroutines wait for the answer to a
+// request over HTTP or gRPC.
+func (s *searcher) awaitsServer(at *situation) bool {
+	stack := at.state.Stack
+	return stack != sampledata.NoStack && inRoundTrip.MatchString(s.e.places.library(s.e.places.own[stack], stack))
 }
 
 // isAtWork reports whether goroutines run, or do what no hypothesis

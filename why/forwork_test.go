@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -131,5 +132,33 @@ func TestSleepersThatAreNotAwaited(t *testing.T) {
 	s.sample(t, nil)
 	if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.later" }) {
 		t.Errorf("%+v", a.Findings)
+	}
+}
+
+// Who sends a request for another goroutine is waited for. Nobody is
+// known to wait for one that writes alone.
+func TestWhoSendsARequest(t *testing.T) {
+	for _, c := range []struct {
+		calls string
+		note  string
+	}{
+		{"net/http.(*persistConn).writeLoop net/http.(*Request).write net.(*netFD).Write", ""},
+		{"net/http.(*persistConn).writeLoop bufio.(*Writer).Flush net.(*netFD).Write", lonely},
+	} {
+		s := newScene()
+		path := strings.Fields(c.calls)
+		g := s.spawn(1, path[0])[0]
+		for i := range 100 {
+			state := s.at(reads, path...)
+			if i%10 == 0 {
+				state = s.at(runs, path...)
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == IOKind })
+		if i < 0 || a.Hypotheses[i].Note != c.note || (c.note == "") != (len(a.Findings) == 1) {
+			t.Errorf("%s: %+v %+v", c.calls, a.Findings, a.Hypotheses)
+		}
 	}
 }

@@ -109,6 +109,41 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 	return slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
 }
 
+// offspring finds out what goroutines do that those in the
+// situations have started in another function, if these mostly
+// begin and end with the wait. Waits in one sample don't show
+// that.
+func (e *evidence) offspring(of func(*situation) bool) []Cause {
+	b := newBlamed(e)
+	e.indexRuns()
+	for run := range e.runs(of) {
+		if b.visits >= maxOverlaps {
+			break // as in blame
+		}
+		if run.First == run.Last {
+			continue
+		}
+		b.total += e.between(run.First, run.Last)
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, func(string) bool { return true }, run.First, run.Last)
+		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
+			first, last := e.r.Runs.At(int(e.runsOf[g][0])).First, b.lastSample(g)
+			return first < run.First-1 || first > run.First+1 || last < run.Last-1 || last > run.Last+1
+		})
+		for _, g := range those {
+			b.overlap(g, 0, run.First, run.Last, Meanwhile, 1/float64(len(those)), maxBehind)
+		}
+	}
+	causes := slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
+	share := 0.0
+	for _, c := range causes {
+		share += c.Share
+	}
+	if share < explains {
+		return nil
+	}
+	return causes
+}
+
 // A family is goroutines that one has started in the same function.
 type family struct {
 	parent   int64

@@ -114,11 +114,11 @@ func (s *searcher) observed(f *Finding) []hotspots.Observation {
 
 // unexplained reports whether a finding is a wait that nobody is
 // known to end. Others of its class that are further on are no
-// more than a guess.
+// more than a guess, and so are those that live as long.
 func (f *Finding) unexplained() bool {
 	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
 		!f.limits() && f.Bound == nil && !f.Where.inRoundTrip() &&
-		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow })
+		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow && c.Certainty != Meanwhile })
 }
 
 // signServers adds the signs of servers that others may wait for, and

@@ -188,7 +188,8 @@ func (s *searcher) isAlone(f *Finding) float64 {
 		return 0
 	}
 	waits, alone := 0.0, 0.0
-	for _, o := range s.e.observe([]question{{hit: s.isAtWork, base: s.hits(f)}})[0] {
+	work := func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) }
+	for _, o := range s.e.observe([]question{{hit: work, base: s.hits(f)}})[0] {
 		waits += o.Weight * o.Base
 		if o.Hits == 0 {
 			alone += o.Weight * o.Base
@@ -439,8 +440,12 @@ func (f *Finding) holders(do func(*Cause) bool) (share float64) {
 }
 
 // allInUse reports whether the processors are nearly full, or the
-// machine often has no CPU for those that there are.
-func (s *searcher) allInUse() bool {
+// machine often has no CPU for those that there are. If it is
+// known who wants the CPUs, none is free most of the time.
+func (s *searcher) allInUse(c *Crowd) bool {
+	if c != nil && c.hasFree() {
+		return false
+	}
 	wanted := s.ran + s.noCPU
 	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted
 }
@@ -473,7 +478,7 @@ func (a *searched) readSigns() {
 			if views.WaitingFor(f.Reason) == views.Selecting {
 				f.Remedy = lookAtTimer
 			}
-		case f.Kind == ChannelKind && f.inside() && a.allInUse():
+		case f.Kind == ChannelKind && f.inside() && a.allInUse(a.e.crowd()):
 			f.Remedy = fasterEnd
 		case f.limits():
 			f.Remedy = f.raiseLimit()

@@ -224,7 +224,9 @@ func total(list []*calls.Call) (sum time.Duration) {
 // not timed, and may wait for work, such as the goroutine of a
 // timer, is not slow.
 func (a *searched) fewSlow(t *calls.Table) {
-	rests := func(h Hypothesis) bool { return h.Note == forWork && h.Where == t.Function }
+	rests := func(h Hypothesis) bool {
+		return (h.Note == forWork || h.Note == livesOnce) && h.Where == t.Function
+	}
 	if a.Few != nil || t.Source == calls.Samples && slices.ContainsFunc(a.Hypotheses, rests) {
 		return
 	}

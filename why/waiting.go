@@ -183,10 +183,10 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	f.Limit = s.limit(class, of)
 	receives := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
 	if receives && s.awaitsWork(class, f) {
-		return forWork
+		return s.forOthers(class, forWork)
 	}
 	if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
-		return nextMessage
+		return s.forOthers(class, nextMessage)
 	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
@@ -211,6 +211,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return working(f.Causes)
 	}
 	if f.Causes = s.fellows(class, &f.Where, of); len(f.Causes) == 0 {
+		f.Causes = s.e.offspring(ofClass(class, of))
+	}
+	if len(f.Causes) == 0 {
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
 	}
 	return ""

@@ -237,6 +237,8 @@ func causeText(f *why.Finding, c *why.Cause) string {
 			" (" + sharePercent(c.Share) + ")"
 	case c.Certainty == why.Child:
 		return "it has started " + c.Class + " there, " + at + ": " + doing + share
+	case c.Certainty == why.Meanwhile:
+		return "it has started " + c.Class + ", which ends with the wait, " + at + ": " + doing + share
 	case c.Certainty == why.Fellow:
 		return "others of the class are further on in " + f.Where.Caller + ", " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"
