@@ -36,7 +36,7 @@ func (e *UnknownClassError) Error() string {
 	if len(e.Closest) > 0 {
 		msg += "; closest: " + strings.Join(e.Closest, ", ")
 	}
-	return msg + "; `cpprof classes FILE` lists all"
+	return msg + "; 'cpprof classes' lists all"
 }
 
 // classNames returns the names of the classes that have a

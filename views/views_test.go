@@ -286,7 +286,7 @@ func TestUnknownClass(t *testing.T) {
 	r := s.Recording()
 	_, err := Thread(r, "go:main.wroker", Options{})
 	want := "no thread class \"go:main.wroker\" in this recording; " +
-		"closest: go:main.worker; `cpprof classes FILE` lists all"
+		"closest: go:main.worker; 'cpprof classes' lists all"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %v", err, want)
 	}

@@ -29,3 +29,16 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestSimilar(t *testing.T) {
+	known := []string{"x.org/rate.(*Limiter).Wait", "x.org/rate.(*Limiter).wait", "go:main.round.func1", "main.page"}
+	for name, want := range map[string]string{
+		"(*Limiter).wait": known[1], "*Limiter.wait": known[1], "rate.Limiter.Wait": known[0],
+		"rond": known[2], "pgae": known[3], "main.paeg": known[3], "nope": "", strings.Repeat("a", 300): "",
+	} {
+		got := append(Similar(name, known), "")[0]
+		if got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ func TestInTools(t *testing.T) {
 		"no view: add --server or --thread CLASS\nSee 'cpprof report --help'.":                          "no view: add no class or class CLASS",
 		"it has no table: build it without -ldflags=-s, or use --backend delve":                         "it has no table: build it without -ldflags=-s",
 		"a-b --c-d": "a-b --c-d",
-		"/runs/x.cpprof: no class \"x\"; closest: y; `cpprof classes FILE` lists all":                  "x.cpprof: no class \"x\"; closest: y; the tool classes lists all",
+		"/runs/x.cpprof: no class \"x\"; closest: y; 'cpprof classes' lists all":                       "x.cpprof: no class \"x\"; closest: y; the tool classes lists all",
 		"3 samples\nnext: cpprof why /runs/x.cpprof":                                                   "3 samples\nnext: the tool why",
 		"no permission, or launch the program with cpprof record -- COMMAND":                           "no permission",
 		"-p x: no program that cpprof may halt":                                                        "process x: no program that cpprof may halt",
