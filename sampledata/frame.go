@@ -209,7 +209,7 @@ func (r *frameReader) decompress(size int) error {
 	case errors.Is(err, zstd.ErrCRCMismatch):
 		return errChecksum
 	case err != nil:
-		return fmt.Errorf("decompress: %w", err)
+		return fmt.Errorf("its compressed content is damaged (%w)", err)
 	case len(content) != size:
 		return fmt.Errorf("content of %d bytes, not %d", len(content), size)
 	}

@@ -85,9 +85,12 @@ func Default() int64 {
 }
 
 // rounded returns a size that a person can read.
-func rounded(n int64) Size {
+func rounded(n int64) string {
 	if n > 1<<20 {
 		n -= n % (1 << 20)
 	}
-	return Size(n)
+	if n%(1<<10) != 0 {
+		return fmt.Sprint(n, " bytes")
+	}
+	return Size(n).String()
 }

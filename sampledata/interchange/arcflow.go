@@ -16,7 +16,6 @@ import (
 var arcflow = Format{
 	Name:  "arcflow",
 	Title: "a trace",
-	Help:  "a trace of calls in arcflow's form ('0 > main', '12.5 < main')",
 	Lines: true,
 	Sniff: isArcflow,
 	Read:  readArcflow,

@@ -16,7 +16,6 @@ import (
 var coreDump = Format{
 	Name:  "core",
 	Title: "a core dump",
-	Help:  "a core dump of Linux or a minidump of Windows, with --program",
 	Sniff: func(s Start) bool { return isCore(s.Bytes) },
 	Read:  readCore,
 }

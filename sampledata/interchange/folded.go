@@ -22,7 +22,6 @@ import (
 var folded = Format{
 	Name:  "folded",
 	Title: "a file of folded stacks",
-	Help:  "folded stacks ('main;handle;encode 42')",
 	Lines: true,
 	Sniff: isFolded,
 	Read:  readFolded,

@@ -24,7 +24,6 @@ import (
 var goroutineDump = Format{
 	Name:  "goroutines",
 	Title: "a goroutine dump",
-	Help:  "a goroutine dump (/debug/pprof/goroutine?debug=2, SIGQUIT, a panic)",
 	Lines: true,
 	Sniff: func(s Start) bool { return dumpHead.Match(s.Bytes) },
 	Read:  readDumps,

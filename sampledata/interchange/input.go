@@ -11,15 +11,24 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/files"
-	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/klauspost/compress/gzip"
 )
 
-// debugText matches the first line of what net/http/pprof makes
-// of profiles for people, but for goroutines with debug=2.
-var debugText = regexp.MustCompile(
-	`^(?:--- (?:mutex|contention):\n|heap profile: \d+: |[a-z]+ profile: total \d)`)
+// mistaken are files that cpprof doesn't read, by their beginning.
+var mistaken = []struct {
+	begins *regexp.Regexp
+	text   string
+}{
+	{regexp.MustCompile(`^$`), "it is empty"},
+	{regexp.MustCompile("^(?:\x7fELF|MZ)"),
+		"it is a program: 'cpprof record -- PROGRAM' makes a recording of it"},
+	{regexp.MustCompile(`^\\\*M\x18\x14\x00\x00\x00CPS[TD]`),
+		"it is a file of a recording: give the folder that it is in"},
+	// what net/http/pprof writes for people, but goroutines with debug=2
+	{regexp.MustCompile(`^(?:--- (?:mutex|contention):\n|heap profile: \d+: |[a-z]+ profile: total \d)`),
+		"it is the text that debug=1 makes of a profile: cpprof reads the profile itself, without debug=1 in its URL"},
+}
 
 // headSize is the number of bytes of a file that are read to
 // find its format.
@@ -170,6 +179,9 @@ func newInput(r io.Reader, name string) (*Input, error) {
 func (in *Input) as(name string) (err error) {
 	if name != Auto {
 		in.Format, err = Lookup(name)
+		if err == nil && in.start.Folder && !in.Format.Sniff(in.start) {
+			err = fmt.Errorf("reading %s: it is a folder, not %s: leave out --format", in.Name, in.Format.Title)
+		}
 		return err
 	}
 	for _, f := range formats {
@@ -182,14 +194,14 @@ func (in *Input) as(name string) (err error) {
 		return fmt.Errorf("reading %s: it is damaged, or cut off after byte %d: %w",
 			in.Name, in.raw.read, in.begun)
 	}
-	if debugText.Match(in.start.Bytes) {
-		return fmt.Errorf("reading %s: it is the text that debug=1 makes of a profile: cpprof reads the profile itself, without debug=1 in its URL", in.Name)
+	for _, m := range mistaken {
+		if m.begins.Match(in.start.Bytes) {
+			return fmt.Errorf("reading %s: %s", in.Name, m.text)
+		}
 	}
-	list := lists.Each(formats,
-		func(f *Format) string { return fmt.Sprintf("%s (%s)", f.Name, f.Help) })
 	return fmt.Errorf("reading %s: its beginning, %.20q, matches none of the formats that cpprof reads: %s; "+
 		"if you know the format, name it with --format", in.Name, in.start.Bytes,
-		strings.Join(list, ", "))
+		strings.Join(Names()[1:], ", "))
 }
 
 // Size returns the number of bytes of a file, as it is on the
@@ -205,9 +217,6 @@ func (in *Input) Close() error {
 }
 
 func (in *Input) Read(p []byte) (int, error) {
-	if in.plain == nil {
-		return 0, errors.New("it is a folder")
-	}
 	n, err := in.plain.Read(p)
 	if n > 0 {
 		in.last = p[n-1]

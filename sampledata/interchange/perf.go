@@ -25,7 +25,6 @@ import (
 var perfScript = Format{
 	Name:  "perf",
 	Title: "a file of 'perf script'",
-	Help:  "the output of 'perf script'",
 	Lines: true,
 	Sniff: isPerf,
 	Read:  readPerf,

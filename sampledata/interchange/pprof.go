@@ -17,7 +17,6 @@ import (
 var pprof = Format{
 	Name:  "pprof",
 	Title: "a profile",
-	Help:  "a pprof profile",
 	Sniff: isPprof,
 	Read:  readPprof,
 }

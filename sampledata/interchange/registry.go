@@ -22,7 +22,6 @@ const Auto = "auto"
 type Format struct {
 	Name  string // the value of --format: "pprof"
 	Title string // a file of this format in a headline, with an article: "a profile"
-	Help  string // the same in help texts: "a pprof profile"
 
 	// Lines reports whether a file consists of lines, and the
 	// last one has an end, too.

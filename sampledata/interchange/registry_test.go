@@ -99,7 +99,7 @@ func TestFormatsAreRecognised(t *testing.T) {
 func TestFormatsAreComplete(t *testing.T) {
 	names := map[string]bool{Auto: true}
 	for _, f := range formats {
-		if names[f.Name] || f.Title == "" || f.Help == "" || f.Sniff == nil {
+		if names[f.Name] || f.Title == "" || f.Sniff == nil {
 			t.Errorf("format %q: a second one, or something is missing", f.Name)
 		}
 		names[f.Name] = true
@@ -148,18 +148,27 @@ func TestWhatCannotBeRead(t *testing.T) {
 		}
 		return path
 	}
+	lacking := filepath.Join(folder, "of", "cut.cpprof")
+	if err := os.MkdirAll(lacking, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file("of/cut.cpprof/SampleData", "\\*M\x18\x14\x00\x00\x00CPSD")
 	trace := file("trace", "0 > f\n1 < g\n")
 	for _, c := range []struct{ path, format, want string }{
 		{filepath.Join(folder, "none"), Auto, "there is no recording " + filepath.Join(folder, "none")},
 		{folder, Auto, folder + " is not a recording"},
-		{folder, "pprof", "it is a folder"},
+		{folder, "pprof", "it is a folder, not a profile: leave out --format"},
+		{lacking, Auto, lacking + " is not a recording: it lacks the file Strings"},
+		{filepath.Dir(lacking), Auto, "is not a recording, but has some: give one, such as " + lacking},
+		{filepath.Join(lacking, "SampleData"), Auto, "SampleData: it is a file of a recording: give the folder that it is in"},
+		{file("prog", "\x7fELF\x02"), Auto, "prog: it is a program: "},
 		{"/dev/zero", Auto, "open /dev/zero: it is a device, not a regular file"},
 		{trace, Auto, "reading " + trace + `: arcflow trace: line 2: "g" ends inside "f"`},
 		{trace, "pprof", "reading " + trace + ": pprof profile: "},
 		{trace, "text", "reading " + trace + ": "},
 		{trace, "nosuch", `unknown format "nosuch": want one of auto, recording, text, pprof, trace, goroutines, core, arcflow, folded, perf`},
-		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording (`},
-		{file("empty", ""), Auto, "matches none of the formats"},
+		{file("odd", "\x00\x01 what is this?"), Auto, `odd: its beginning, "\x00\x01 what is this?", matches none of the formats that cpprof reads: recording, text, `},
+		{file("empty", ""), Auto, "empty: it is empty"},
 		{file("half.gz", string(zipped(t, []byte("0 > f\n"))[:12])), Auto, "it is damaged, or cut off after byte 12: unexpected EOF"},
 		{file("head.gz", "\x1f\x8bno"), Auto, "head.gz: "},
 	} {

@@ -17,7 +17,6 @@ import (
 var executionTrace = Format{
 	Name:  "trace",
 	Title: "an execution trace",
-	Help:  "an execution trace (runtime/trace, 'go test -trace', /debug/pprof/trace)",
 	Sniff: func(s Start) bool {
 		return strings.HasPrefix(string(s.Bytes), "go 1.") &&
 			strings.Contains(string(s.Bytes[:min(16, len(s.Bytes))]), " trace\x00")
