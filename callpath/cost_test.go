@@ -73,7 +73,7 @@ func TestUnknown(t *testing.T) {
 		{"srv.(*Worker).Do", []string{"srv.(*Worker).Do does not occur in this view: did you mean example.com/srv.(*Worker).Do?"}},
 		{"main.edcode", []string{"main.edcode does not occur in this view: did you mean main.decode, or main.encode?"}},
 		{":run", []string{":run does not occur in this view: did you mean :RUN?"}},
-		{"main.elsewhere zzz zzz", []string{"main.elsewhere does not occur in this view", "zzz does not occur in this view"}},
+		{"main.elsewhere zzz zzz", []string{"main.elsewhere does not occur in this view, and no similar name does", "zzz does not occur in this view, and no similar name does"}},
 		{"@net ..@mian", []string{"no function of this view belongs to @net", "there is no aspect @mian: did you mean @main?"}},
 	} {
 		p, err := Parse(c.path)

@@ -70,7 +70,14 @@ func Misspelt(t *calltree.Tree, other []string, paths ...Path) error {
 // missing says that an element does not occur, and which known
 // names are close to it.
 func missing(e Element, known []Element) string {
-	return fmt.Sprintf("%s does not occur in this view", e) + suggest(e.Name, known)
+	hint := suggest(e.Name, known)
+	switch {
+	case strings.Contains(strings.ReplaceAll(e.Name, "(*", ""), "*"):
+		hint = ": a * within a name stands for itself; an aspect has patterns, see 'cpprof help patterns'"
+	case hint == "":
+		hint = ", and no similar name does"
+	}
+	return fmt.Sprintf("%s does not occur in this view", e) + hint
 }
 
 // Aspects checks that the aspects of paths are defined; the
