@@ -87,8 +87,11 @@ func (p *parser) parse() (operand, error) {
 }
 
 // original returns the message of an error, with the texts that
-// were replaced before parsing.
+// were replaced before parsing. An expression has one line.
 func (p *parser) original(at int, msg string) string {
+	if msg == "missing ',' before newline in argument list" {
+		return "a ) is missing"
+	}
 	if ref, ok := p.s.refs[at]; ok {
 		msg = strings.ReplaceAll(msg, "x"+strings.Repeat("_", len(ref.text)-1), ref.text)
 	}

@@ -163,6 +163,7 @@ func TestErrors(t *testing.T) {
 		"served ? 1 : 2":         "illegal character U+003F '?'",
 		"func() {}":              "this is not possible in a metric: there are + - * /",
 		"served gc.phase":        "expected 'EOF', found gc.phase\n    served gc.phase\n           ^",
+		"delta(served > 1":       "a ) is missing\n    delta(served > 1\n                    ^",
 		"1i":                     "1i is not a number",
 		"served ^ 2":             "there is no operator ^ in metrics",
 		"gc.phase == served":     "== compares a nominal monitor with a word",
