@@ -179,7 +179,7 @@ func TestFind(t *testing.T) {
 	if got, _, err := Find(top); err != nil || strings.HasPrefix(got, top) {
 		t.Errorf("found %q, %v above", got, err)
 	}
-	if _, err := Load(filepath.Join(top, Name)); err == nil || !strings.Contains(err.Error(), "reading config: stat ") {
+	if _, err := Load(filepath.Join(top, Name)); err == nil || !strings.Contains(err.Error(), "there is no config file ") {
 		t.Errorf("loading what is not there: %v", err)
 	}
 }

@@ -147,6 +147,9 @@ func Find(folder string) (path string, ignored []string, err error) {
 // *Error; several are joined.
 func Load(path string) (*Config, error) {
 	data, err := files.Read(path, maxSize+1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no config file %s", path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading config: %w", err)
 	}
