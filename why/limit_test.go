@@ -109,6 +109,11 @@ func TestLimitOfSemaphores(t *testing.T) {
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.limits() })
 	if want := "hold a place for less time, or raise the limit: it is the size of main.(*pool).places, 1"; i < 0 || a.Findings[i].Remedy != want {
-		t.Errorf("%+v, want the remedy %q", a.Findings, want)
+		t.Fatalf("%+v, want the remedy %q", a.Findings, want)
+	}
+	for _, name := range []string{"main.(*pool).places", "semaphore main.(*pool).places"} {
+		if g := s.asked(t, name, false); g.Times == nil || *g.Times != *a.Findings[i].Gain.Times {
+			t.Errorf("%s: %+v, want %+v", name, g, a.Findings[i].Gain)
+		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A Removal is what it would bring if a cost that somebody names
@@ -65,10 +66,45 @@ func (s *searcher) targetNamed(name string) (target, error) {
 		some = some || hit[at] && !at.idle
 		t.code = t.code || hit[at] && at.state.Doing.Executes()
 	}
-	if !some {
-		return t, fmt.Errorf("%s: no goroutine does that, or waits for a lock of this name: 'cpprof report' shows call paths, 'cpprof locks' locks", name)
+	if some {
+		return t, nil
 	}
-	return t, nil
+	t.hit, err = s.awaitsShared(name)
+	if err == nil && t.hit == nil {
+		err = fmt.Errorf("%s: no goroutine does that, or waits for a lock of this name: 'cpprof report' shows call paths, 'cpprof locks' locks", name)
+	}
+	return t, err
+}
+
+// awaitsShared returns the waits for a channel or something else
+// that is shared like a lock, nil if it has another name. The
+// kind of thing may come before the name.
+func (s *searcher) awaitsShared(name string) (func(*situation) bool, error) {
+	a, err := locks.Analyse(s.e.r, s.o.Views, locks.ByField)
+	if err != nil {
+		return nil, err
+	}
+	type wait struct {
+		address uint64
+		class   string
+	}
+	waits := make(map[wait]bool)
+	for _, l := range a.Shared {
+		if l.Name != name && l.Name != l.Kind+" "+name {
+			continue
+		}
+		for _, p := range l.Parts {
+			for _, w := range l.Waiters {
+				waits[wait{p.Address, w.Class}] = true
+			}
+		}
+	}
+	if len(waits) == 0 {
+		return nil, nil
+	}
+	return func(at *situation) bool {
+		return at.state.Channel != 0 && waits[wait{at.state.Channel, s.e.name(at)}]
+	}, nil
 }
 
 // satisfying returns the situations whose stacks satisfy an
