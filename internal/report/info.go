@@ -128,7 +128,9 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 	default:
 		b.recorded(path, r)
 	}
-	b.line("locks", "%s", LockWaits(a))
+	if r.Samples.Len() > 0 {
+		b.line("locks", "%s", LockWaits(a))
+	}
 	if wasNotHalted(r) {
 		return b.write(w, Warnings(r.Warnings))
 	}
@@ -168,6 +170,9 @@ func (b *infoText) recorded(path string, r *sampledata.Recording) {
 	line("ended", "%s", termtext.Printable(ending(r)))
 	line("samples", "%d, %.1f a second (the limit was %g); %s missed", s.Samples, s.RateHz,
 		h.Sampler.RateHz, Counted(s.MissedTicks, "tick"))
+	if s.Samples == 0 {
+		return
+	}
 	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean,
 		s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	if u, known := utilisation(r); known {
