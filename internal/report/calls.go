@@ -378,20 +378,24 @@ func (p *ProposedCalls) Write(w io.Writer) {
 	}
 	termtext.Fprintf(w, "Functions in which goroutines work from one wait for work to the next:\n\n")
 	t := &table{right: true, width: p.Width}
-	t.add("calls", "p50", "p99", "longest", "work", "function")
-	merge := false
+	t.add("calls", "cut", "p50", "p99", "longest", "work", "function")
+	merge, cuts := false, false
 	for i := range p.Proposals {
 		one := &p.Proposals[i]
 		c := Calls{Table: one.Table}
-		number := fmt.Sprint(len(one.Calls))
+		number, cut := fmt.Sprint(len(one.Calls)), len(one.Calls)-one.Whole()
+		cuts = cuts || cut > 0
 		if one.Merges() {
 			number, merge = "*"+number, true
 		}
 		at := func(share float64) string { return RangeText(c.Between(share)) }
-		t.add(number, at(0.5), at(0.99), at(1), sharePercent(one.Share),
+		t.add(number, fmt.Sprint(cut), at(0.5), at(0.99), at(1), sharePercent(one.Share),
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}
 	t.write(w)
+	if cuts {
+		termtext.Fprintf(w, "\ncut are calls whose begin or end is not in the recording: the quantiles leave them out.\n")
+	}
 	if merge {
 		termtext.Fprintf(w, "\n* Some of these calls may be several that followed one another: then there are more, and they are\nshorter. 'cpprof record --calls FUNCTION' times each.\n")
 	}
