@@ -91,7 +91,7 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if c.Contrast, err = table.Contrast(slow, s.options); err != nil {
 		return err
 	}
-	return t.show(s.path, s.recording, c, f.json)
+	return t.show(s, c, f.json)
 }
 
 // one prints a call.
@@ -117,7 +117,7 @@ func (f *callsFlags) propose(t terminal, s *source) error {
 		return err
 	}
 	p := &report.ProposedCalls{Proposals: list, Recording: s.recording, File: s.path, Width: t.width()}
-	return t.show(s.path, s.recording, p, f.json)
+	return t.show(s, p, f.json)
 }
 
 // callsOf returns the calls of a function that a person has named.

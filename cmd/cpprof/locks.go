@@ -65,7 +65,7 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 			return fmt.Errorf("%s: %w", s.path, err)
 		}
 		r := &report.Locks{Recording: s.recording, Analysis: a, Top: top, Width: t.width()}
-		err = t.show(s.path, s.recording, r, f.json)
+		err = t.show(s, r, f.json)
 		if !f.json {
 			s.afterLocks(t.out, a)
 		}

@@ -232,7 +232,7 @@ func (f *probeFlags) watch(ctx context.Context, t terminal, g *growing, set *pro
 // show writes what a recording has of probes.
 func (f *probeFlags) show(t terminal, file string, r *sampledata.Recording) error {
 	p := report.Probes{Recording: r, Top: f.top, Width: t.width()}
-	return t.show(file, r, &p, f.json)
+	return t.show(&source{path: file, recording: r}, &p, f.json)
 }
 
 // A probedSink adds to a recording what the probes have

@@ -17,8 +17,8 @@ import (
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui"
+	"github.com/cpprof/cpprof/views"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -69,10 +69,14 @@ func (t terminal) print(r report.Report, asJSON bool) error {
 	return nil
 }
 
-// show is print with a headline above the text: what was recorded.
-func (t terminal) show(path string, of *sampledata.Recording, r report.Report, asJSON bool) error {
+// show is print with a headline above the text: what was
+// recorded, and which part of it counts.
+func (t terminal) show(s *source, r report.Report, asJSON bool) error {
 	if !asJSON {
-		report.Headline(t.out, path, of)
+		report.Headline(t.out, s.path, s.recording)
+		if span := s.options.Span; span != (views.Span{}) {
+			termtext.Fprintf(t.out, "Only the span %s counts.\n\n", span)
+		}
 	}
 	return t.print(r, asJSON)
 }

@@ -163,7 +163,7 @@ func (f *whyFlags) searchOptions(s *source) why.Options {
 func (f *whyFlags) show(t terminal, s *source, a *why.Answer) error {
 	y := f.look(t, report.BasisOf(s.recording).With(f.warnings))
 	y.Answer, y.File = a, s.path
-	if err := t.show(s.path, s.recording, &y, f.json); err != nil {
+	if err := t.show(s, &y, f.json); err != nil {
 		return err
 	}
 	if f.log && !f.json {
@@ -210,7 +210,7 @@ func (f *whyFlags) showWithout(t terminal, s *source) error {
 		return err
 	}
 	out := report.RemovalOf(removal, report.BasisOf(s.recording))
-	return t.show(s.path, s.recording, out, f.json)
+	return t.show(s, out, f.json)
 }
 
 func (f *whyFlags) status(t terminal, a *why.Answer) error {

@@ -234,6 +234,9 @@ func (y *Why) takeMore() string {
 	if y.Exited {
 		return "The program ended: give it more to do, or take more samples with 'cpprof record --rate 1000 --max-cpu 0 --max-overhead 0'"
 	}
+	if slices.ContainsFunc(y.Flags, func(flag string) bool { return strings.HasPrefix(flag, "--span") }) {
+		return "Give a longer --span, or none"
+	}
 	return "Record for longer"
 }
 
