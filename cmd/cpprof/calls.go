@@ -15,6 +15,7 @@ import (
 type callsFlags struct {
 	viewFlags
 	slow        string
+	numbered    bool // a call is chosen
 	number, top int
 }
 
@@ -41,7 +42,10 @@ commands.`,
   cpprof calls run.cpprof main.handle --number 1`,
 		Args:              wantArgs(1, 2, "want a recording, such as run.cpprof, and a function"),
 		ValidArgsFunction: f.complete,
-		RunE:              func(_ *cobra.Command, args []string) error { return f.run(t, args) },
+		RunE: func(c *cobra.Command, args []string) error {
+			f.numbered = c.Flags().Changed("number")
+			return f.run(t, args)
+		},
 	}
 	f.addInput(c, t)
 	f.addFormat(c)
@@ -85,7 +89,7 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if f.top == 0 {
 		c.Top = len(table.Calls)
 	}
-	if f.number != 0 {
+	if f.numbered {
 		return f.one(t, s, c)
 	}
 	if c.Contrast, err = table.Contrast(slow, s.options); err != nil {
@@ -109,7 +113,7 @@ func (f *callsFlags) one(t terminal, s *source, c *report.Calls) error {
 
 // propose prints functions.
 func (f *callsFlags) propose(t terminal, s *source) error {
-	if f.number != 0 {
+	if f.numbered {
 		return usagef("--number %d: of which function? 'cpprof calls %s' proposes some", f.number, s.path)
 	}
 	list, err := calls.Propose(s.recording, s.options)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -59,7 +60,7 @@ func (f *findFlags) begin(s *shell.Shell, p *hotspots.Trees, out io.Writer) erro
 	found := hotspots.Find(p,
 		hotspots.FindOptions{Coverage: f.coverage.value, Max: f.from}).Bottlenecks
 	if len(found) < f.from {
-		return fmt.Errorf("--interactive=%d: find lists only %d here", f.from, len(found))
+		return fmt.Errorf("--interactive=%d: find lists only %s here", f.from, report.Counted(len(found), "bottleneck"))
 	}
 	text, err := s.Exec("select " + words.Join(found[f.from-1].Summary.Path()))
 	if err == nil {

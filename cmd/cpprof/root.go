@@ -280,7 +280,13 @@ func knownCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	near := c.SuggestionsFor(args[0])
+	for _, of := range c.Commands() {
+		if inner, _, err := of.Find(args[:1]); err == nil && inner != of {
+			near = append(near, of.Name()+" "+inner.Name())
+		}
+	}
+	if len(near) > 0 {
 		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
 	}
 	return usagef("unknown command %q, and there is no recording of this name", args[0])
@@ -300,12 +306,21 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 // wantArgs checks that there are as many arguments; most is -1
 // for any number.
 func wantArgs(least, most int, want string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(c *cobra.Command, args []string) error {
 		if len(args) < least || most >= 0 && len(args) > most {
 			return usagef("%s", want)
 		}
+		if last := len(args) - 1; last > 0 && !exists(args[0]) && exists(args[last]) {
+			return usagef("there is no recording %s; the recording comes first: %s %s ...", args[0],
+				c.CommandPath(), args[last])
+		}
 		return nil
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // takeRecording makes a recording the only argument of a command.
@@ -326,8 +341,7 @@ func oneRecording(_ *cobra.Command, args []string) error {
 // look as if the shell had split one, and replaced its *.
 func quotes(args []string) string {
 	for _, arg := range args[min(len(args), 1):] {
-		_, err := os.Stat(arg)
-		if err == nil || strings.HasPrefix(arg, "..") || strings.HasPrefix(arg, ":") {
+		if exists(arg) || strings.HasPrefix(arg, "..") || strings.HasPrefix(arg, ":") {
 			return ": put quotes around a call path, such as '* ..main.f': without them, the shell replaces * by the names of files"
 		}
 	}

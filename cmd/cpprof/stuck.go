@@ -60,7 +60,7 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 			case len(args) == 1 && !c.Flags().Changed("pid"):
 				return f.file(t, args[0])
 			case len(args) > 0:
-				return usagef("give a process (-p PROCESS), a recording, a core dump or a command (-- COMMAND)")
+				return usagef("give only one: a process (-p PROCESS), a recording, a core dump or a command (-- COMMAND)")
 			}
 			if err := needProcess(c); err != nil {
 				return &usageError{err}
@@ -165,7 +165,9 @@ func (f *stuckFlags) file(t terminal, path string) error {
 	program := r.Header.Executable
 	switch {
 	case r.Marking != nil:
-	case r.Header.Sampler.Backend != sampledata.FromDump || r.Profile != nil:
+	case r.Profile != nil:
+		return (&source{path: path, recording: r}).needSamples("goroutines that could be stuck")
+	case r.Header.Sampler.Backend != sampledata.FromDump:
 		return usagef("%s: %s", path, report.Unmarked(r))
 	case f.input.program == "":
 		return usagef("%s: there is no heap in it: give a core dump and --program, or a process with -p", path)

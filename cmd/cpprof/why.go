@@ -28,8 +28,9 @@ type whyFlags struct {
 func newWhyCommand(t terminal) *cobra.Command {
 	var f whyFlags
 	c := &cobra.Command{
-		Use:   "why [flags] RECORDING...\n  cpprof why [flags] -p PROCESS\n  cpprof why [flags] -- COMMAND [ARGUMENT...]",
-		Short: "Say why a program, running or recorded, is slow: what, where, when",
+		Use:        "why [flags] RECORDING...\n  cpprof why [flags] -p PROCESS\n  cpprof why [flags] -- COMMAND [ARGUMENT...]",
+		SuggestFor: []string{"compare", "diff"}, // --against compares
+		Short:      "Say why a program, running or recorded, is slow: what, where, when",
 		Long: `why searches for what makes a program slow, and says it in plain English, the worst first: locks
 and who holds them, code that takes the processors, allocation, channels and pools, I/O,
 goroutines that leak, too few processors. What waits for work is idle, and not slow.
@@ -109,6 +110,9 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	}
 	if c.Flags().Changed("without") && strings.TrimPrefix(f.without, "half of ") == "" {
 		return usagef("--without names nothing: want call paths, a function or a lock")
+	}
+	if what, half := strings.CutPrefix(f.without, "half "); half && !strings.HasPrefix(what, "of ") {
+		return usagef("--without %s: want 'half of %s'", f.without, what)
 	}
 	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu",
 		"backend", "max-halt", "probes"} {
@@ -194,6 +198,9 @@ func (f *whyFlags) recorded(t terminal, path string) error {
 	a, err := f.answer(s)
 	if err != nil {
 		return err
+	}
+	if s.recording.Samples.Len() == 0 {
+		return fmt.Errorf("%s has no samples, and so no answer: record it again", s.path)
 	}
 	if s.isDump() && a.State == why.TooLittle {
 		return fmt.Errorf("%s shows %s, and not how long anything lasts: 'cpprof classes' and 'cpprof locks' say who waits, and for whom",
