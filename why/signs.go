@@ -225,6 +225,9 @@ const once = "a sync.Once: the first one to come does it for all"
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"
 
+// Paced reports whether a finding is such a wait.
+func (f *Finding) Paced() bool { return slices.Contains(f.Signs, paced) }
+
 // paces returns how much of a finding is in a limiter of rates,
 // by its aspect, or waits for goroutines that are.
 func paces(s *searcher, f *Finding) (share float64) {

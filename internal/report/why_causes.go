@@ -22,7 +22,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	switch {
 	case len(f.Parts) > 0 && words.Because != "":
 		lines = append(lines, filled(f, words.Because))
-	case words.Own != "":
+	case words.Own != "" && !f.Paced(): // else it is no guess
 		lines = append(lines, filled(f, words.Own))
 	}
 	if p := f.PartOf; p != nil {
@@ -35,14 +35,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	if f.Throttling != nil {
 		lines = append(lines, throttlingText(f.Throttling))
 	}
-	if f.Crowd != nil {
-		lines = append(lines, crowdText(f.Crowd, f.Kind))
-		if delayed := delayedText(f.Crowd.Waiting(), f.Mean); delayed != "" {
-			lines = append(lines, delayed)
-		}
-	} else if f.Kind == why.MachineKind {
-		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")
-	}
+	lines = append(lines, crowdLines(f)...)
 	if b := f.Bound; b != nil {
 		lines = append(lines, fmt.Sprintf("%s probably lets %d go on at a time; %s of the time, others wait for a place in it",
 			b.Channel, b.Capacity, sharePercent(b.Share)))
@@ -176,6 +169,21 @@ func fullText(f *why.Finding) string {
 			": too few are free, or who asked for more of them waits in front"
 	}
 	return f.Limit.Channel + " is full: its buffer has " + Counted(f.Limit.Capacity, "element")
+}
+
+// crowdLines says who wants the CPUs that threads wait for, and how
+// many wait by the kernel's clock, if samples have only a part.
+func crowdLines(f *why.Finding) (lines []string) {
+	switch {
+	case f.Crowd != nil:
+		lines = append(lines, crowdText(f.Crowd, f.Kind))
+		if delayed := delayedText(f.Crowd.Waiting(), f.Mean); delayed != "" {
+			lines = append(lines, delayed)
+		}
+	case f.Kind == why.MachineKind:
+		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")
+	}
+	return lines
 }
 
 // crowdText says who wants the CPUs that threads wait for.
