@@ -52,7 +52,7 @@ type KindWords struct {
 	// "" if a view has its share
 	See    string
 	Remedy string // what usually helps
-	Stays  string // what that does not take away, though the gain counts it
+	Stays  string // what that does not take away, whatever the gain counts
 }
 
 // Why it is not known what a fix would bring.
@@ -219,6 +219,7 @@ func processorKindRows() map[Kind]*kindRow {
 				Says:    "Allocation and the garbage collector take {share} of the processors; {who} spends most time on it, most often in {place}.",
 				Because: "of that time: {parts}",
 				Remedy:  "allocate less there, or use memory again",
+				Stays:   "what else is done there, such as copying, stays",
 			},
 		},
 		FinalizerKind: {
