@@ -155,7 +155,7 @@ func readyKindRows() map[Kind]*kindRow {
 			outside: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, as many as {share} of the processors.",
+				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, which equals {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "run it where CPUs are free",
 			},
@@ -164,7 +164,7 @@ func readyKindRows() map[Kind]*kindRow {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, as many as {share} of the processors.",
+				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, which equals {share} of the processors.",
 				Others: holdsUp,
 				See:    "info",
 			},
@@ -173,7 +173,7 @@ func readyKindRows() map[Kind]*kindRow {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "Threads of the program wait for a CPU each time they wake, though CPUs are free: {mean} on average, as many as {share} of the processors.",
+				Says:   "Threads of the program wait for a CPU each time they wake, though CPUs are free: {mean} on average, which equals {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "do more at each wake: hand over several pieces of work at once",
 			},
@@ -182,7 +182,7 @@ func readyKindRows() map[Kind]*kindRow {
 			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
 			view: views.Load.String(), specific: 2, silent: unknownCPUs,
 			KindWords: KindWords{
-				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, as many as {share} of the processors.",
+				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which equals {share} of the processors.",
 				Others: holdsUp,
 				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
 			},

@@ -115,7 +115,7 @@ var signs = []sign{
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",
 		"raise GOGC or the limit, or allocate less there"},
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
-		"a writer makes its encoder when it is first used: whoever makes the writers is further out", ""},
+		"a writer makes its encoder when it is first used: what makes the writers is further out in the stack, or elsewhere", ""},
 	{[]Kind{ChannelKind},
 		func(_ *searcher, f *Finding) float64 {
 			if f.handler != "" {
@@ -179,7 +179,7 @@ const ofOthers = "it reads from an os.File, such as a pipe or a device: another 
 
 // nobodyElse is the sign of waits that nobody in the program is
 // known to end, nor seen to work for.
-const nobodyElse = "hardly anybody in the program is at work meanwhile: what ends it may come from outside, or be a timer"
+const nobodyElse = "hardly anything else in the program is at work meanwhile: a timer, or something outside, may end the wait"
 
 // isAlone returns the share of a finding's waits in which nobody is at
 // work, if it is nearly all, and nobody is known to end them.

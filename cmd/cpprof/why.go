@@ -189,7 +189,7 @@ func (f *whyFlags) recorded(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
+	if err := s.needSamples("samples over time, and why needs them: 'cpprof find' shows what costs most"); err != nil {
 		return err
 	}
 	if f.without != "" {
@@ -247,7 +247,7 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.needSamples("samples over time, of which why speaks: 'cpprof find' shows what costs most"); err != nil {
+		if err := s.needSamples("samples over time, and why needs them: 'cpprof find' shows what costs most"); err != nil {
 			return err
 		}
 		if first == nil {

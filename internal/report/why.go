@@ -195,17 +195,17 @@ func (y *Why) verdict() string {
 	}
 	used := "It uses " + share + " of " + processorsText(y.Processors) + clock
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
-		return "There are no samples over time, without which nothing can be called slow."
+		return "There are no samples over time, and without them nothing can be called slow."
 	}
 	switch y.State {
 	case why.TooLittle:
-		return termtext.Sprintf("Too few samples to say anything: there are %d. %s.",
+		return termtext.Sprintf("Too few samples to say anything: only %d. %s.",
 			y.Samples, y.takeMore())
 	case why.Unmoved:
 		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() +
 			used + "."
 	case why.Waiting:
-		return "Nothing was seen to be slow, but goroutines wait, and whether for work is not known. " + used + "."
+		return "Nothing was seen to be slow, but goroutines wait, and it is not known whether they wait for work. " + used + "."
 	case why.Idle:
 		switch {
 		case slices.ContainsFunc(y.Resting, why.Resting.Sleeps): // perhaps others wait for that
@@ -289,7 +289,7 @@ func (y *Why) improved(b *strings.Builder) {
 	shown := first(y.Improved, y.Top)
 	b.WriteString("\nImproved since the earlier recording, which says:\n")
 	for _, f := range shown {
-		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "it is gone") + "."
+		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "none") + "."
 		termtext.Fprintf(b, "  - %s\n",
 			termtext.Text(wrapped(y.shortened(termtext.Printable(text)), 4, whyWidth)))
 	}
@@ -343,7 +343,7 @@ func (y *Why) rest(b *strings.Builder) {
 	for _, of := range []struct {
 		title   string
 		classes []string
-	}{{"Sleeps in its loop, so that what it looks for, if anything, may be late", polls},
+	}{{"Sleeping in a loop, and perhaps late to see what it looks for", polls},
 		{"Not slow", resting}, {"Mostly waiting for a processor", waiting}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")

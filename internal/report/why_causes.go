@@ -77,12 +77,12 @@ func WhyLines(f *why.Finding) (lines []string) {
 		do      string
 		classes []why.Part
 	}{
-		{cmp.Or(words.Others, "others do the same"), f.Others}, {"others wait for these", f.Behind},
-		{"others wait for a processor meanwhile", f.Ready},
+		{cmp.Or(words.Others, "others do the same:"), f.Others}, {"others wait for these:", f.Behind},
+		{"others wait for a processor meanwhile:", f.Ready},
 	} {
 		if len(of.classes) > 0 {
-			lines = append(lines, of.do+", by share of their time at work: "+
-				partsText(of.classes[:min(len(of.classes), maxCauses)]))
+			lines = append(lines, of.do+" "+
+				partsText(of.classes[:min(len(of.classes), maxCauses)], " of its time at work"))
 		}
 	}
 	return lines
@@ -166,7 +166,7 @@ func throttlingText(t *why.Throttling) string {
 func fullText(f *why.Finding) string {
 	if f.OfSemaphore() {
 		return f.Limit.Channel + " has " + Counted(f.Limit.Capacity, "place") +
-			": too few are free, or who asked for more of them waits in front"
+			": too few are free, or somebody who wants more of them is first in the queue"
 	}
 	return f.Limit.Channel + " is full: its buffer has " + Counted(f.Limit.Capacity, "element")
 }
@@ -189,7 +189,7 @@ func crowdLines(f *why.Finding) (lines []string) {
 // crowdText says who wants the CPUs that threads wait for.
 func crowdText(c *why.Crowd, kind why.Kind) string {
 	if kind == why.WakingKind {
-		return fmt.Sprintf("%s times a second a thread gets a CPU, on average %s after it was ready; the program and others use %.2g of %s",
+		return fmt.Sprintf("by the kernel's clock, %s times a second a thread gets a CPU, on average %s after it was ready; the program and others use %.2g of %s",
 			rateText(c.Turns), span(time.Duration(c.Delay)), c.Own+c.Others, Counted(c.CPUs, "CPU"))
 	}
 	text := "other programs use 1 CPU"
@@ -248,13 +248,13 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.Meanwhile:
 		return "it has started " + c.Class + ", which ends with the wait, " + at + ": " + doing + share
 	case c.Certainty == why.Fellow:
-		return "others of the class are further on in " + f.Where.Caller + ", " + at + ": " +
+		return "another of the class is further on in " + f.Where.Caller + ", " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"
 	}
 	if f.Kind == why.LockKind {
 		return "perhaps " + c.Class + " holds it, " + at + ": " + doing + share
 	}
-	return "a candidate to end the wait, by the code that it is in, is " + c.Class + ", " + at +
+	return "to judge by its code, " + c.Class + " may end the wait; meanwhile it is " + at +
 		": " + doing + share
 }
 

@@ -91,9 +91,9 @@ func effectText(g *why.Gain) string {
 	tells := h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times)
 	switch {
 	case !unbounded(g) && tells:
-		return text + fmt.Sprintf("; without half of it %s times", factor(h.Times))
+		return text + fmt.Sprintf("; %s times if it cost half", factor(h.Times))
 	case tells:
-		return fmt.Sprintf("without half of it at most %s times as much; without all of it, %s",
+		return fmt.Sprintf("at most %s times as much work gets done if it cost half; if it cost nothing, %s",
 			factor(h.High), unseen)
 	case unbounded(g):
 		return unseen
@@ -103,7 +103,7 @@ func effectText(g *why.Gain) string {
 
 // unseen says that a class hardly does anything but wait, so
 // that the laws give no bound.
-const unseen = "what limits it then was not seen"
+const unseen = "what the limit would be was not seen"
 
 // tooMuch is a factor that is not worth telling: much else would be full.
 const tooMuch = 20
@@ -119,10 +119,10 @@ func unbounded(g *why.Gain) bool {
 // its interval or, if it is wide, with both ends.
 func factorText(w *why.Factor) string {
 	if w.High <= 2*w.Low {
-		return fmt.Sprintf("at most %s ± %s times as much", factor(w.Times),
+		return fmt.Sprintf("at most %s ± %s times as much work gets done", factor(w.Times),
 			margin(max(w.High-w.Times, w.Times-w.Low)))
 	}
-	return fmt.Sprintf("at most %s times as much (%s to %s)", factor(w.Times), factor(w.Low),
+	return fmt.Sprintf("at most %s times as much work gets done (%s to %s)", factor(w.Times), factor(w.Low),
 		factor(w.High))
 }
 

@@ -221,7 +221,7 @@ func eachText(m *why.Made) string {
 	case m.Each > 0:
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each on average"
 	case m.Fast:
-		return "samples can't tell how many are made: one takes less time than there is between two"
+		return "samples can't tell how many are made: making one takes less time than passes between two samples"
 	case m.Counted:
 		return text
 	}
@@ -230,7 +230,7 @@ func eachText(m *why.Made) string {
 
 // callsText lists system calls.
 func callsText(calls []why.Part) string {
-	return cmp.Or(strings.Join(lists.Each(calls, partText), "; "), "of several kinds")
+	return cmp.Or(strings.Join(lists.Each(calls, func(p why.Part) string { return partText(p, "") }), "; "), "of several kinds")
 }
 
 // stuckText says that goroutines can never run again, and whose
@@ -300,7 +300,7 @@ func whereText(f *why.Finding) string {
 		text += ", called by " + p.Name
 	}
 	if several := f.Callers[chain:]; len(several) > 0 {
-		text += ", called by " + partsText(several)
+		text += ", called by " + partsText(several, "")
 	}
 	if len(f.Callers) == 0 && f.Where.Caller != "" {
 		text += ", called by " + f.Where.Caller
@@ -369,12 +369,15 @@ func whoText(f *why.Finding) string {
 // maxCallers limits the callers of callers that the text shows.
 const maxCallers = 2
 
-func partsText(parts []why.Part) string { return strings.Join(lists.Each(parts, partText), ", ") }
+// partsText lists parts with their shares of something.
+func partsText(parts []why.Part, of string) string {
+	return strings.Join(lists.Each(parts, func(p why.Part) string { return partText(p, of) }), ", ")
+}
 
-func partText(p why.Part) string {
-	text := sharePercent(p.Share)
+func partText(p why.Part, of string) string {
+	text := sharePercent(p.Share) + of
 	if p.Where != "" && p.Where != strings.TrimPrefix(p.Name, "go:") {
-		text += " in " + p.Where
+		text += ", in " + p.Where
 	}
 	return p.Name + " (" + text + ")"
 }

@@ -35,7 +35,7 @@ func TestWordsOfWhatIsFull(t *testing.T) {
 	limit := &why.Limit{Channel: "main.pool.places", Capacity: 8}
 	for library, want := range map[string]string{
 		"": "main.pool.places is full: its buffer has 8 elements",
-		"golang.org/x/sync/semaphore.(*Weighted).Acquire": "main.pool.places has 8 places: too few are free, or who asked for more of them waits in front",
+		"golang.org/x/sync/semaphore.(*Weighted).Acquire": "main.pool.places has 8 places: too few are free, or somebody who wants more of them is first in the queue",
 	} {
 		if got := fullText(&why.Finding{Limit: limit, Where: why.Place{Library: library}}); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -126,12 +126,12 @@ goroutine; it can never go on, which may be meant: see 'cpprof stuck').
 
 // Of who hardly does anything but wait, the laws give no bound.
 func TestUnboundedGain(t *testing.T) {
-	const unbounded = "without half of it at most 2.0 times as much; without all of it, what limits it then was not seen"
+	const unbounded = "at most 2.0 times as much work gets done if it cost half; if it cost nothing, what the limit would be was not seen"
 	for f, want := range map[why.Factor]string{
 		{Times: 60, Low: 30, High: 1000}:    unbounded,
 		{Times: 1000, Low: 999, High: 1000}: unbounded, // the greatest factor
-		{Times: 5, Low: 3, High: 12}:        "at most 5.0 times as much (3.0 to 12); without half of it 1.80 times",
-		{Times: 40, Low: 36, High: 44}:      "at most 40 ± 4.0 times as much; without half of it 1.80 times",
+		{Times: 5, Low: 3, High: 12}:        "at most 5.0 times as much work gets done (3.0 to 12); 1.80 times if it cost half",
+		{Times: 40, Low: 36, High: 44}:      "at most 40 ± 4.0 times as much work gets done; 1.80 times if it cost half",
 	} {
 		half := why.Factor{Times: 1.8, Low: 1.7, High: 2}
 		g := &why.Gain{Class: "go:main.f", Law: why.Closed, Times: &f, Half: &half, Next: &why.Next{Centre: why.NoCentre}}
@@ -144,10 +144,10 @@ func TestUnboundedGain(t *testing.T) {
 // A count by samples that may be far too low is said to be one.
 func TestWordsOfMaking(t *testing.T) {
 	for want, m := range map[string]why.Made{
-		"at least 3 a second are made":                                                        {PerSecond: 3, Counted: true},
-		"at least 3 a second are made; samples can't tell how many more":                      {PerSecond: 3},
-		"samples can't tell how many are made: one takes less time than there is between two": {PerSecond: 3, Fast: true},
-		"at least 3 a second are made, in at most 200ms each on average":                      {PerSecond: 3, Each: 0.2},
+		"at least 3 a second are made":                                                                     {PerSecond: 3, Counted: true},
+		"at least 3 a second are made; samples can't tell how many more":                                   {PerSecond: 3},
+		"samples can't tell how many are made: making one takes less time than passes between two samples": {PerSecond: 3, Fast: true},
+		"at least 3 a second are made, in at most 200ms each on average":                                   {PerSecond: 3, Each: 0.2},
 	} {
 		if got := eachText(&m); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -186,8 +186,8 @@ func TestDelayWords(t *testing.T) {
 // A program that has ended can't be recorded for longer.
 func TestMoreSamplesWords(t *testing.T) {
 	for exited, want := range map[bool]string{
-		false: "Too few samples to say anything: there are 5. Record for longer.",
-		true:  "Too few samples to say anything: there are 5. The program ended: give it more to do, or take more samples with 'cpprof record --rate 1000 --max-cpu 0 --max-overhead 0'.",
+		false: "Too few samples to say anything: only 5. Record for longer.",
+		true:  "Too few samples to say anything: only 5. The program ended: give it more to do, or take more samples with 'cpprof record --rate 1000 --max-cpu 0 --max-overhead 0'.",
 	} {
 		y := &Why{Answer: &why.Answer{State: why.TooLittle, Samples: 5, Exited: exited}}
 		if got := y.Verdict(); got != want {
