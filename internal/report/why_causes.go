@@ -138,7 +138,7 @@ func garbageLines(g *why.Garbage) (lines []string) {
 			text += fmt.Sprintf("; %s collections a second", rateText(g.Collections))
 		}
 		if g.Live > 0 {
-			text += ", of a heap of " + bytesText(g.Live)
+			text += ", when the heap has " + bytesText(g.Live) + " on average"
 		}
 		lines = append(lines, text)
 	}
