@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,8 @@ type Stuck struct {
 	Basis   Basis
 
 	Deadlocked int // goroutines that the samples show in deadlocks
+
+	sampled bool // it is of a recording, and not of a moment
 }
 
 // Unmarked says why it is not known of a recording what is stuck for good.
@@ -41,7 +44,8 @@ func Unmarked(r *sampledata.Recording) string {
 // StuckOf returns what a recording with a marking says. The
 // program is a name.
 func StuckOf(r *sampledata.Recording, program string) *Stuck {
-	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r)}
+	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r),
+		sampled: r.Samples.Len() > 0}
 	if a, err := locks.Summarise(r, views.Options{}); err == nil {
 		for _, d := range a.Deadlocks {
 			s.Deadlocked += len(d.Members)
@@ -82,7 +86,10 @@ func (s *Stuck) summary() string {
 	if s.Others > 0 {
 		parts = append(parts, fmt.Sprintf("%d of them may be stuck", s.Others))
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && s.Marking.Doubt != "":
+		return "and whether one is stuck for good could not be found out: " + termtext.Printable(s.Marking.Doubt)
+	case len(parts) == 0:
 		return "none was found to be stuck for good"
 	}
 	return strings.Join(parts, ", ")
@@ -99,23 +106,35 @@ func (s *Stuck) cost() string {
 	case m.NeedsMemory > 0:
 		text = fmt.Sprintf("Found unreachable at %d readings %v apart; --max-memory %dMB would prove it.\n", m.Passes, apart, m.NeedsMemory>>20+64)
 	}
-	if m.Doubt != "" {
+	if m.Doubt != "" && s.Answer.Stuck+s.Others > 0 { // the summary has it otherwise
 		text += termtext.Sprintf("No claim is made: %s.\n", m.Doubt)
 	}
 	if m.MaxHalt == 0 {
 		return text
 	}
-	return text + fmt.Sprintf("The program was halted %s, for at most %v; its heap has %s.\n",
-		times(m.Passes),
-		m.MaxHalt.Round(10*time.Microsecond), bytesText(float64(m.Heap)))
+	if s.sampled && s.Answer.Stuck > 0 {
+		text += fmt.Sprintf("What got stuck after %.1f s of the recording is not counted.\n", (m.Time - m.Apart).Seconds())
+	}
+	most := "at most "
+	if m.Passes == 1 {
+		most = ""
+	}
+	return text + fmt.Sprintf("To find this out, the program was halted %s, for %s%v; its heap has %s, garbage included.\n",
+		times(m.Passes), most, m.MaxHalt.Round(10*time.Microsecond), bytesText(float64(m.Heap)))
 }
 
 func times(n int) string {
-	if n == 1 {
+	switch n {
+	case 1:
 		return "once"
+	case 2:
+		return "twice"
 	}
 	return fmt.Sprintf("%d times", n)
 }
+
+// atLeast says how long something took at least, in whole seconds.
+func atLeast(d time.Duration) string { return "for at least " + d.Truncate(time.Second).String() }
 
 // roundUp rounds a duration up to a number that is easy to type.
 func roundUp(d time.Duration) time.Duration {
@@ -145,8 +164,12 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 // "" if neither is known.
 func keptText(f *stuck.Finding) string {
 	var more []string
-	if f.Waited > 0 {
-		more = append(more, fmt.Sprintf("waits for at least %v", f.Waited.Round(time.Second)))
+	if f.Waited >= time.Second {
+		who := "waits "
+		if f.Count > 1 {
+			who = "one waits "
+		}
+		more = append(more, who+atLeast(f.Waited))
 	}
 	if f.Kept > 0 {
 		more = append(more, "keeps "+bytesText(float64(f.Kept))+" that nothing else needs, stacks included")
@@ -170,6 +193,9 @@ func behindText(groups []*sampledata.MarkedGroup) string {
 // mostBehind limits the places that are listed.
 const mostBehind = 5
 
+// mainID is the number that the runtime gives the main goroutine.
+const mainID = 1
+
 // groupText returns how many goroutines are at one place, what
 // they wait for, and who created them.
 func groupText(g *sampledata.MarkedGroup, name string) string {
@@ -177,7 +203,10 @@ func groupText(g *sampledata.MarkedGroup, name string) string {
 	if name != "" {
 		text += " for " + name
 	}
-	if g.Creator.Function != "" {
+	switch {
+	case slices.Contains(g.IDs, mainID):
+		text += ", the main goroutine"
+	case g.Creator.Function != "":
 		text += ", created by " + g.Creator.Function
 	}
 	if g.Doubt != "" {

@@ -50,3 +50,29 @@ func TestStuckBesideADeadlock(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// No wait is said to be longer than it is, or to be that of all.
+func TestStuckWords(t *testing.T) {
+	group := func(count int, ids ...int64) []sampledata.MarkedGroup {
+		return []sampledata.MarkedGroup{{Count: count, IDs: ids, Verdict: sampledata.Stuck, Wait: sampledata.ForSender, Reason: "chan receive",
+			Waited: 8700 * time.Millisecond, Kept: -1, Creator: sampledata.Call{Function: "runtime.newproc"}}}
+	}
+	for _, c := range []struct {
+		m    sampledata.Marking
+		want []string
+	}{
+		{sampledata.Marking{Groups: group(1, 1)}, []string{"once [chan receive], the main goroutine\n", "  waits for at least 8s\n"}},
+		{sampledata.Marking{Groups: group(2, 7, 8)}, []string{"twice [chan receive], created by runtime.newproc\n", "  one waits for at least 8s\n"}},
+		{sampledata.Marking{Doubt: "a page can't be read"}, []string{"0 goroutines, and whether one is stuck for good could not be found out: a page can't be read\n"}},
+		{sampledata.Marking{Passes: 1, MaxHalt: time.Millisecond}, []string{"none was found to be stuck for good\n", "halted once, for 1ms;"}},
+		{sampledata.Marking{Passes: 2, MaxHalt: time.Millisecond}, []string{"halted twice, for at most 1ms;"}},
+	} {
+		b := new(strings.Builder)
+		StuckOf(&sampledata.Recording{Marking: &c.m}, "move").Write(b)
+		for _, want := range c.want {
+			if got := b.String(); !strings.Contains(got, want) {
+				t.Errorf("%q is not in\n%s", want, got)
+			}
+		}
+	}
+}

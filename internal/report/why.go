@@ -263,8 +263,12 @@ func stillText(all []why.Still) string {
 	var list []string
 	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
-		if s.Waited > 0 {
-			text += fmt.Sprintf(", for at least %v", s.Waited.Round(time.Second))
+		if s.Waited >= time.Second {
+			text += ", "
+			if s.Count > 1 {
+				text += "one "
+			}
+			text += atLeast(s.Waited)
 		}
 		if len(all) > 1 {
 			text = termtext.Sprintf("%d: %s", s.Count, text)

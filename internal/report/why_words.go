@@ -149,8 +149,8 @@ func waitedText(g *why.Growth) (text string) {
 	if g == nil {
 		return ""
 	}
-	if g.Waited > 0 {
-		text = fmt.Sprintf(", one for at least %v", g.Waited.Round(time.Second))
+	if g.Waited >= time.Second {
+		text = ", one " + atLeast(g.Waited)
 	}
 	if g.Alone {
 		text += "; no other goroutine was seen to wait at the other end"
