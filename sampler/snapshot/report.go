@@ -89,6 +89,9 @@ func (r *reporter) reportOne(i int32, s *slot) {
 	}
 	isNew := !s.announced
 	if isNew {
+		if s.view == moving { // the stack is that of no goroutine, or of an earlier one
+			s.stack = stack{node: sampledata.NoStack, torn: true}
+		}
 		r.announce(s)
 	}
 	stays := s.head.status == goruntime.GWaiting || s.head.status == goruntime.GSyscall

@@ -115,3 +115,24 @@ func TestLeftOut(t *testing.T) {
 		})
 	}
 }
+
+// The stack of a goroutine that is new, and moves in the halt, is
+// not known: it is not that of the goroutine that had its g.
+func TestNewGoroutineMoves(t *testing.T) {
+	v := begin(t, build(t), every...)
+	attach(t, v).Release() // it waits until all are parked
+	b := open(t, v.Process.Pid)
+	sink := sampledata.NewBuilder(b.Header())
+	for until := time.Now().Add(time.Minute); sink.Recording().Samples.Len() == 0; {
+		if _, err := b.Observe(t.Context(), sink, sampledata.Sample{Time: time.Second}); err != nil && time.Now().After(until) {
+			t.Fatal(err)
+		}
+	}
+	slots := b.goroutines.table.slots
+	i := slices.IndexFunc(slots, func(s slot) bool { return s.announced && s.view == known && s.raw != nil })
+	slots[i].announced, slots[i].view = false, moving
+	b.reporter.reportOne(int32(i), &slots[i])
+	if got := slots[i].state; got.Stack != sampledata.NoStack || !got.Torn {
+		t.Errorf("stack %d, torn: %t", got.Stack, got.Torn)
+	}
+}
