@@ -180,7 +180,7 @@ func (f *viewFlags) addCalls(c *cobra.Command) {
 // addCalls adds the flag that chooses calls.
 func addCalls(c *cobra.Command, to *string) {
 	c.Flags().StringVar(to, "calls", "",
-		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls'); if the program runs, probes time each of them: this writes into it")
+		"count only the time inside `calls`, such as 'main.handle > p99' (see 'cpprof calls'); in a running program, probes time each of them: they write breakpoints into it")
 }
 
 // addComparison adds the flags of commands that compare recordings, or calls.

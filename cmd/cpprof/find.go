@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -64,8 +66,11 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		return err
 	}
 	if len(classes) > 0 {
-		termtext.Fprintf(t.err, "cpprof: no view is chosen: the busiest classes in turn (%d)\n",
-			len(classes))
+		showing := "the busiest class"
+		if len(classes) > 1 {
+			showing = fmt.Sprintf("the %d busiest classes in turn", len(classes))
+		}
+		termtext.Fprintf(t.err, "cpprof: no view is chosen: showing %s\n", termtext.Text(showing))
 	}
 	if c.Flags().Changed("interactive") {
 		return f.converse(t, c, path, classes)

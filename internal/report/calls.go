@@ -64,8 +64,8 @@ func (c *Calls) head(b *strings.Builder) {
 				begun++
 			}
 		}
-		if rate = fmt.Sprintf(" (%.3g begun a second)", float64(begun)/s); c.Source == calls.Samples {
-			rate = fmt.Sprintf(" (at least %.3g begun a second)", float64(begun)/s)
+		if rate = fmt.Sprintf(" (%s begun a second)", rateText(float64(begun)/s)); c.Source == calls.Samples {
+			rate = fmt.Sprintf(" (at least %s begun a second)", rateText(float64(begun)/s))
 		}
 		if c.Source == calls.Samples && begun == 0 {
 			rate = "" // it was in it all the time, perhaps again and again
@@ -97,7 +97,7 @@ func (c *Calls) head(b *strings.Builder) {
 		if c.Windows > 1 {
 			what = "its window"
 		}
-		termtext.Fprintf(b, "%s had begun before %s, or ended after it: no quantile has them\n",
+		termtext.Fprintf(b, "%s had begun before %s, or ended after it: the quantiles leave them out\n",
 			Counted(n, "call"), what)
 	}
 	b.WriteString(c.sourceText())
@@ -107,19 +107,19 @@ func (c *Calls) head(b *strings.Builder) {
 	switch {
 	case !c.Merges():
 	case c.Touches():
-		termtext.Fprintf(b, "Before calls with %s of the time, the goroutine was outside in one sample only: some calls are likely to be several that followed one another.\n",
-			sharePercent(c.Touching))
+		b.WriteString(wrapped(termtext.Sprintf("Some of the calls that have %s of the time are probably several that followed one another: before them, the goroutine was outside in one sample only.",
+			sharePercent(c.Touching)), 0, whyWidth) + "\n")
 	case c.Repeats():
-		b.WriteString(wrapped(termtext.Sprintf("In calls with %s of the time, the goroutine came back to a wait, or was never seen outside: the function loops, or these are several calls that followed one another.",
+		b.WriteString(wrapped(termtext.Sprintf("Calls that have %s of the time may be several that followed one another, or the function loops: in them, the goroutine came back to a wait, or was never seen outside.",
 			sharePercent(c.Several)), 0, whyWidth) + "\n")
 	default:
-		b.WriteString(wrapped(fmt.Sprintf("Chance alone would put about as many calls into several samples: those in up to %d are likely to be several that took less than an interval each.", c.ByChance), 0, whyWidth) + "\n")
+		b.WriteString(wrapped(fmt.Sprintf("Calls in up to %d samples are probably several that took less than an interval each: chance alone would show about as many.", c.ByChance), 0, whyWidth) + "\n")
 	}
 }
 
 // sourceText says where the calls are from, and what that can't show.
 func (c *Calls) sourceText() string {
-	text := termtext.Sprintf("The source is the samples: each end is known up to %s, and calls between two samples are not seen.",
+	text := termtext.Sprintf("The source is the samples: each end is known to within %s, and calls between two samples are not seen.",
 		brief(c.Interval))
 	switch {
 	case c.Source == calls.Trace:

@@ -155,7 +155,7 @@ func (r *Ranking) Write(w io.Writer) {
 		c := &r.List[i]
 		mark, lag, leverage := "", "", ""
 		if !c.Survives {
-			mark = "may be chance"
+			mark = fmt.Sprintf("not sure after %d tries", r.Tried)
 		}
 		if c.Lag != 0 {
 			lag = strconv.Itoa(c.Lag)

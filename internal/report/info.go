@@ -101,8 +101,8 @@ func ending(r *sampledata.Recording) string {
 		return r.End.Detail
 	}
 	text := endTexts[r.End.Cause]
-	if r.End.Cause == sampledata.EndExited {
-		text += fmt.Sprintf(" with status %d", r.End.ExitStatus)
+	if r.End.Cause == sampledata.EndExited { // no detail says more
+		return text + fmt.Sprintf(" with status %d", r.End.ExitStatus)
 	}
 	if r.End.Detail != "" {
 		text += ": " + r.End.Detail
@@ -173,12 +173,12 @@ func (b *infoText) recorded(path string, r *sampledata.Recording) {
 	if s.Samples == 0 {
 		return
 	}
-	line("goroutines", "%.1f on average, at most %d; at most %s", s.Goroutines.Mean,
+	line("goroutines", "%.1f a sample on average, at most %d; at most %s", s.Goroutines.Mean,
 		s.Goroutines.Max, Counted(s.ThreadsMax, "thread"))
 	if u, known := utilisation(r); known {
 		line("CPUs", "%s", cpusUsed(u))
 		if u.Differs() {
-			line("", "these differ by more than chance: goroutines that hand over work within microseconds are seen ready too often")
+			line("", "the samples and the kernel's clock differ by more than chance: goroutines that hand over work within microseconds are seen ready too often")
 		}
 	}
 	line("halts", "%s", sampleHalts(s.Halt))

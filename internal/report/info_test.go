@@ -54,3 +54,15 @@ func TestInfoHalts(t *testing.T) {
 		t.Errorf("got %s", text.String())
 	}
 }
+
+// The detail of an exit says no more than its status.
+func TestEndingWords(t *testing.T) {
+	for want, end := range map[string]sampledata.End{
+		"the target exited with status 3":    {Cause: sampledata.EndExited, ExitStatus: 3, Detail: "exited"},
+		"the sampler failed: no such thread": {Cause: sampledata.EndFailed, Detail: "no such thread"},
+	} {
+		if got := ending(&sampledata.Recording{End: &end}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

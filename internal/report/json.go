@@ -286,16 +286,16 @@ func (b Basis) With(warnings []sampledata.Warning) Basis {
 
 // Missing returns a text that says why a recording is not
 // complete, and how much of it is used: "it is damaged, and 63
-// samples in 1.3 s count: ...". It returns "" if the recording
+// samples in 1.3 s are used: ...". It returns "" if the recording
 // is complete.
 func Missing(r *sampledata.Recording) string {
 	if r.Complete() {
 		return ""
 	}
 	s := r.Stats()
-	counts := fmt.Sprintf("%s in %s count", Counted(s.Samples, "sample"), span(s.Duration))
+	counts := fmt.Sprintf("%s in %s are used", Counted(s.Samples, "sample"), span(s.Duration))
 	if r.Profile != nil {
-		counts = Counted(len(r.Profile.Stacks), "stack") + " count"
+		counts = Counted(len(r.Profile.Stacks), "stack") + " are used"
 	}
 	for _, of := range []struct{ kind, text string }{{sampledata.DamagedFile, "it is damaged"},
 		{sampledata.CutFile, "it seems to be cut"}} {
