@@ -94,7 +94,7 @@ func (s *searched) join(all []*Common) {
 // compare finds the recording that stands out.
 func (c *Common) compare() {
 	for i, e := range c.Shares {
-		above := len(c.Shares) > 2
+		above := len(c.Shares) > 2 // of two, neither is usual
 		for j, other := range c.Shares {
 			above = above && (i == j || e.Low > other.High)
 		}

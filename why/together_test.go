@@ -9,7 +9,8 @@ import (
 )
 
 // Of four hosts, two wait for a lock, and one of them for its whole
-// time. Of another it is not known.
+// time: it stands out. Of another it is not known. Of two, none
+// stands out.
 func TestTogether(t *testing.T) {
 	var all []*sampledata.Recording
 	for _, waits := range []int{50, 100, 0, 12} {
@@ -39,5 +40,8 @@ func TestTogether(t *testing.T) {
 	}
 	if c := found[i]; !slices.Equal(c.Holds, []hotspots.Verdict{hotspots.Yes, hotspots.Yes, hotspots.No, hotspots.Maybe}) || c.StandsOut != 1 || c.In != 1 {
 		t.Errorf("it holds on %v, and %d of %v stands out; it is of %d", c.Holds, c.StandsOut, c.Shares, c.In)
+	}
+	if found, err = Together(all[:2], configured()); err != nil || found[0].StandsOut != -1 {
+		t.Errorf("%v: of two, %d stands out", err, found[0].StandsOut)
 	}
 }
