@@ -51,6 +51,8 @@ type Finding struct {
 	// the share of its life in which the class waits for work
 	Idle   float64 `json:"idle,omitempty"`
 	Asleep float64 `json:"asleep,omitempty"` // of it: in a sleep
+	// the class's life is the time in some calls only
+	InCalls bool `json:"in_calls,omitempty"`
 	// of the class's life without waiting for work, or of the processors
 	Share hotspots.Estimate `json:"share"`
 	// what the share is the cost of; nil if no view has it

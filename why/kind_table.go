@@ -207,7 +207,7 @@ func processorKindRows() map[Kind]*kindRow {
 			hits: (*searcher).codeHits, measure: (*searcher).codeMeasure, ofProcessors: true,
 			code: true, specific: 1,
 			KindWords: KindWords{
-				Says:    "{place}, in {who}, takes {share} of the processors, mostly in system calls: {calls}.",
+				Says:    "{place}, in {who}, takes {share} of the processors, at least half of that in system calls: {calls}.",
 				Because: "of that time: {parts}", Own: "it computes in its own code",
 				Remedy: fewerCalls,
 			},

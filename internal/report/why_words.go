@@ -75,6 +75,9 @@ func goroutines(f *why.Finding) string {
 func spends(f *why.Finding, on string) string {
 	text := goroutines(f) + " spends " + aboutShare(f.Share)
 	if ofLife := f.Share.Share * (1 - f.Idle); f.Idle < 0.05 && ofLife >= f.Share.Low {
+		if f.InCalls {
+			return text + " of its time in these calls " + on + "."
+		}
 		return text + " of its life " + on + "."
 	}
 	rests := " of its life it waits for work."

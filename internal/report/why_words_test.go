@@ -69,6 +69,7 @@ func TestSentences(t *testing.T) {
 		{why.Finding{Kind: why.ComputeKind, Mean: 1.49, Where: why.Place{Function: "main.g"}}, "main.g, in go:main.f (4.0 goroutines), takes 74.5 % ± 8 % of the processors (1.5 of them)."},
 		{why.Finding{Kind: why.ChannelKind, Reason: "select", Asked: "lib.ask", Where: why.Place{Function: "main.g", Library: "lib.ask"}}, "go:main.f (4.0 goroutines) spends 74.5 % ± 8 % of its life waiting in a select for channels in main.g, lib.ask."},
 		{why.Finding{Kind: why.ChannelKind, Reason: "chan send", Where: why.Place{Function: "main.g"}}, "go:main.f (4.0 goroutines) spends 74.5 % ± 8 % of its life waiting to send to a channel in main.g."},
+		{why.Finding{Kind: why.ChannelKind, Reason: "chan send", Where: why.Place{Function: "main.g"}, InCalls: true}, "go:main.f (4.0 goroutines) spends 74.5 % ± 8 % of its time in these calls waiting to send to a channel in main.g."},
 	} {
 		c.f.Class, c.f.Alive, c.f.Count, c.f.Share = "go:main.f", 4, 4, share
 		if got := Sentence(&c.f); got != c.want {
