@@ -74,6 +74,8 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
+	case f.Kind == BlockingKind && s.doing(f, processEnd) >= isSign: // see awaitsProcess
+		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
 	case f.Kind == IOKind && alone:

@@ -129,7 +129,7 @@ func (f *Finding) silent() string {
 		return "what ends the wait may come from outside"
 	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"
-	case f.Made != nil && f.Made.Awaited:
+	case f.Made != nil && f.Made.Awaited, slices.Contains(f.Signs, ofProcess):
 		return "what a process does may be what is wanted"
 	case f.Growth != nil:
 		return "more and more goroutines of the class begin, and few end"

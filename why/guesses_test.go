@@ -50,3 +50,34 @@ func TestOffspring(t *testing.T) {
 		}
 	}
 }
+
+// Who leaves the wait for a process to another goroutine waits for
+// the process. One that lives on may look after it.
+func TestLeftToChild(t *testing.T) {
+	for lives, found := range map[int]int{10: 1, 20: 1, 200: 0} {
+		s := newScene()
+		main := s.spawn(1, "main.build")[0]
+		var child sampledata.GoroutineID
+		for i := range 120 {
+			state := s.at(selects, "main.build", "main.run")
+			state.Lock = uint64(i/lives+1) << 8 // a channel for each
+			if i%lives == 0 {
+				if i > 0 {
+					s.gone = []sampledata.GoroutineID{child}
+				}
+				child = s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("main.run.func1"), Parent: 1,
+					Site: sampledata.Site{Function: "main.run"}})
+				state = s.at(runs, "main.build", "main.run")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{main: state,
+				child: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")})
+		}
+		a := s.find(t)
+		if len(a.Findings) != found || found > 0 && len(a.Findings[0].Behind) != 1 {
+			t.Errorf("it lives for %d samples: %+v %+v", lives, a.Findings, a.Hypotheses)
+		}
+		if signed := found > 0 && slices.Contains(a.Findings[0].Signs, ofProcess); signed != (lives == 20) { // else it makes many
+			t.Errorf("it lives for %d samples: %+v", lives, a.Findings)
+		}
+	}
+}

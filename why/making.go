@@ -333,6 +333,10 @@ func (a *searched) foldMaking() {
 		return both > explains*total
 	}
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		return slices.ContainsFunc(all, func(made *Finding) bool { return within(f, made) })
+		i := slices.IndexFunc(all, func(made *Finding) bool { return within(f, made) })
+		if i >= 0 {
+			all[i].Behind = append(all[i].Behind, slices.DeleteFunc(f.Behind, func(p Part) bool { return p.Name == all[i].Class })...)
+		}
+		return i >= 0
 	})
 }

@@ -161,6 +161,9 @@ var signs = []sign{
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
 		"each sleeps, and nothing but the time ends that", endsEarlier},
 	{[]Kind{SystemCallKind, BlockingKind},
+		func(s *searcher, f *Finding) float64 { return s.doing(f, processEnd) },
+		ofProcess, "see what the process does"},
+	{[]Kind{SystemCallKind, BlockingKind},
 		func(s *searcher, f *Finding) float64 { return s.doing(f, syncing) },
 		"each call waits for the disk", syncOnce},
 	{[]Kind{SystemCallKind, BlockingKind},
@@ -176,6 +179,9 @@ func onStack(function string) func(*searcher, *Finding) float64 {
 // ofOthers is the sign of waits for what a process writes, or a
 // device.
 const ofOthers = "it reads from an os.File, such as a pipe or a device: another process may decide when"
+
+// ofProcess is the sign of waits for what a process does.
+const ofProcess = "it waits until a process ends"
 
 // nobodyElse is the sign of waits that nobody in the program is
 // known to end, nor seen to work for.

@@ -18,13 +18,15 @@ type Still struct {
 	Count    int    `json:"count"`
 	Reason   string `json:"reason"`   // in the runtime's words
 	Function string `json:"function"` // of the program's own
+	// it waits until a process ends
+	Process bool `json:"process,omitempty"`
 	// the longest wait of them, at least; 0 if it is less than
 	// minutes, or not known
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
-// still returns the goroutines that have not moved, most first,
-// without those that findings are about.
+// still returns the goroutines that have not moved, without those that
+// findings are about: first those that wait for processes, then most first.
 func (e *evidence) still(findings []*Finding) (all []Still) {
 	found := make(map[int64]bool)
 	for _, f := range findings {
@@ -48,7 +50,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 		}
 		counted[run.Goroutine] = true
 		is := Still{Class: e.name(at), Reason: at.state.Reason,
-			Function: e.places.at(at.state.Stack)}
+			Function: e.places.at(at.state.Stack), Process: e.places.matches(at.state.Stack, processEnd)}
 		counts[is]++
 		longest[is] = max(longest[is], waits[id])
 	}
@@ -57,6 +59,12 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b Still) int {
+		switch {
+		case a.Process && !b.Process:
+			return -1
+		case b.Process && !a.Process:
+			return 1
+		}
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class),
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
 	})

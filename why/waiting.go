@@ -120,13 +120,29 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 // processEnd matches what waits for the end of a process.
 var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
 
+// forProcess is the note of waits for the end of a process to
+// look after, and of waits for who waits for it.
+const forProcess = "it may look after a process"
+
 // awaitsProcess returns a note if a wait is for the end of a
 // process to look after.
 func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
 	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign || !s.looksAfter(f, waits) {
 		return ""
 	}
-	return "it may look after a process"
+	return forProcess
+}
+
+// leftToChild returns what those do that goroutines have started
+// where they wait, if these wait for the end of a process.
+func (s *searcher) leftToChild(class int32, of func(*situation) bool) []Cause {
+	ends := func(f sampledata.Function) bool { return f.Name == "os/exec.(*Cmd).Wait" }
+	if !slices.ContainsFunc(s.e.r.Functions, ends) {
+		return nil
+	}
+	return slices.DeleteFunc(s.e.children(ofClass(class, of)), func(c Cause) bool {
+		return !s.e.places.matches(c.Place.stack, processEnd)
+	})
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if
@@ -182,6 +198,13 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	f.Limit = s.limit(class, of)
 	receives := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
+	if causes := s.leftToChild(class, of); receives && len(causes) > 0 {
+		f.Causes = causes
+		if child, known := s.e.byName[causes[0].Class]; known && s.e.classes[child].ends() {
+			return ""
+		}
+		return forProcess
+	}
 	if receives && s.awaitsWork(class, f) {
 		return s.forOthers(class, forWork)
 	}

@@ -263,6 +263,9 @@ func stillText(all []why.Still) string {
 	var list []string
 	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
+		if s.Process {
+			text = "until a process ends, in " + s.Function
+		}
 		if s.Waited >= time.Second {
 			text += ", "
 			if s.Count > 1 {
