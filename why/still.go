@@ -152,7 +152,8 @@ const getThrough = 0.02
 
 // queues reports whether goroutines of a class mostly wait for
 // others of it, as far as is known, or to send while others get
-// through: however long the queue is, it moves.
+// through: however long the queue is, it moves. One alone is no
+// queue: it may have a result that nobody needs yet.
 func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 	all, sends := weigh(s.members(class), of,
 		func(at *situation) bool { return at.state.Doing == views.Sending })
@@ -168,7 +169,7 @@ func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 			through++
 		}
 	}
-	if sends >= mostOf*all && float64(through) >= getThrough*float64(len(waits)) {
+	if len(waits) > 1 && sends >= mostOf*all && float64(through) >= getThrough*float64(len(waits)) {
 		return through > 0
 	}
 	own := 0.0

@@ -266,6 +266,26 @@ func TestQueueThatMoves(t *testing.T) {
 	}
 }
 
+// One goroutine has a result that nobody needs yet. It is no queue.
+func TestResultThatWaits(t *testing.T) {
+	s := newScene()
+	other, one := s.spawn(1, "main.run")[0], s.spawn(1, "main.sizes")[0]
+	for i := range 100 {
+		states := map[sampledata.GoroutineID]sampledata.State{other: s.at(runs, "main.run", "main.list")}
+		switch {
+		case i < 60:
+			states[one] = s.at(sends, "main.sizes")
+		case i == 60:
+			s.gone = []sampledata.GoroutineID{one}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind }) {
+		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
+	}
+}
+
 // Clients that wait for a lock, and whose holder writes for
 // ever, came to a standstill: their findings say so, and have no
 // gain. If most of them go on in the second half, or wait for
