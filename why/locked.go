@@ -57,12 +57,13 @@ func (by sums) total() (sum float64) {
 
 // others returns the shares of the lives of all classes but one,
 // the largest weight first, if they are at least the threshold,
-// and the class is not idle all the time.
+// and the class is not idle all the time, or they are most of the
+// time in which it is not.
 func (s *searcher) others(by sums, but int32) []Part {
 	var list []int32
 	for c := range by {
 		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active &&
-			s.e.mean(by[c]) >= minMean {
+			(s.e.mean(by[c]) >= minMean || by[c] >= explains*s.e.classes[c].active && s.hitsOf(by[c]) >= leastEach) {
 			list = append(list, c)
 		}
 	}

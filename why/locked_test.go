@@ -51,3 +51,32 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%+v", a.Findings)
 	}
 }
+
+// A class that is seldom at work waits for a lock, too, if it does
+// so for most of that time.
+func TestOthersSeldomAtWork(t *testing.T) {
+	s := newScene()
+	worker, rare := s.spawn(1, "main.worker")[0], s.spawn(1, "main.rare")[0]
+	waits := func(class string) sampledata.State {
+		state := s.at(blocked, class, "main.store", "sync.(*Mutex).Lock")
+		state.Lock, state.Evidence = 0x200, sampledata.NoEvidence
+		return state
+	}
+	for i := range 200 {
+		states := map[sampledata.GoroutineID]sampledata.State{worker: waits("main.worker"), rare: s.at(idles, "main.rare")}
+		if i%10 == 9 {
+			states[worker] = s.at(runs, "main.worker", "main.compute")
+		}
+		switch i % 12 {
+		case 0:
+			states[rare] = waits("main.rare")
+		case 6:
+			states[rare] = s.at(runs, "main.rare", "main.compute")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || !slices.Equal(names(a.Findings[0].Others), []string{"go:main.rare"}) {
+		t.Errorf("%+v", a.Findings)
+	}
+}
