@@ -93,8 +93,7 @@ func effectText(g *why.Gain) string {
 	case !unbounded(g) && tells:
 		return text + fmt.Sprintf("; %s times if it cost half", factor(h.Times))
 	case tells:
-		return fmt.Sprintf("at most %s times as much work gets done if it cost half; if it cost nothing, %s",
-			factor(h.High), unseen)
+		return factorText(h) + " if it cost half; if it cost nothing, " + unseen
 	case unbounded(g):
 		return unseen
 	}
