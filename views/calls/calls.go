@@ -49,6 +49,15 @@ type Call struct {
 // are halfway between samples.
 func (c *Call) Length() time.Duration { return c.End - c.Begin }
 
+// bound returns how long the call took at most; at least, if it
+// is not whole.
+func (c *Call) bound() time.Duration {
+	if c.Whole() {
+		return c.Took.Most
+	}
+	return c.Took.Least
+}
+
 // A Range is a time that is known to be between two.
 type Range struct{ Least, Most time.Duration }
 
@@ -58,7 +67,7 @@ func (c *Call) Whole() bool { return !c.CutBegin && !c.CutEnd }
 // A Table has the calls of a function.
 type Table struct {
 	Function  string
-	Calls     []Call // the longest first
+	Calls     []Call // by what is known of their lengths, the longest first
 	Source    Source // the best one that the recording has
 	Note      string // what the source can't tell, for a person
 	Arguments []string
@@ -235,12 +244,15 @@ func (t *Table) sortCalls() {
 		}
 	}
 	t.Several = float64(several) / float64(max(all, 1))
-	slices.SortStableFunc(t.Calls, func(a, b Call) int { return cmp.Compare(b.Length(), a.Length()) })
+	slices.SortStableFunc(t.Calls, func(a, b Call) int {
+		return cmp.Or(cmp.Compare(b.bound(), a.bound()), cmp.Compare(b.Length(), a.Length()))
+	})
 	for i := range slices.Backward(t.Calls) {
 		if c := &t.Calls[i]; c.Whole() {
 			t.whole = append(t.whole, c)
 		}
 	}
+	slices.SortStableFunc(t.whole, func(a, b *Call) int { return cmp.Compare(a.Length(), b.Length()) })
 }
 
 // Functions returns the names of all functions that have been seen.

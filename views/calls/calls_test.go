@@ -570,6 +570,9 @@ func TestBetween(t *testing.T) {
 		if got := table.Between(test.q); got != test.want {
 			t.Errorf("quantile %v of %v: %v, want %v", test.q, test.calls, got, test.want)
 		}
+		if !slices.IsSortedFunc(table.Calls, func(a, b Call) int { return int(b.bound() - a.bound()) }) {
+			t.Errorf("the longest are %v", table.Calls)
+		}
 	}
 }
 
