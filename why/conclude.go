@@ -31,6 +31,19 @@ func (a *searched) conclude() {
 	})
 	a.Resting, a.NotMoved = a.rest(), a.e.still(a.Findings)
 	a.State = a.state()
+	a.noteFolded()
+}
+
+// noteFolded notes the hypotheses that hold, and are no findings
+// since others explain them.
+func (a *searched) noteFolded() {
+	for i := range a.Hypotheses {
+		h := &a.Hypotheses[i]
+		isFinding := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.key == h.key })
+		if h.Verdict == hotspots.Yes && h.Note == "" && !isFinding {
+			h.Note = "another finding explains it"
+		}
+	}
 }
 
 // explains is the share of the causes of one finding that

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -97,6 +98,12 @@ func (s *scene) find(t *testing.T) *Answer {
 	}
 	if x, y := fmt.Sprint(briefly(a)), fmt.Sprint(briefly(again)); x != y {
 		t.Errorf("asked again, it says\n%s\nand not\n%s", y, x)
+	}
+	for _, h := range a.Hypotheses {
+		isFinding := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.key == h.key })
+		if h.Verdict == hotspots.Yes && isFinding == (h.Note != "") {
+			t.Errorf("%s of %s holds; a finding: %t, the reason: %q", h.Kind, h.Where, isFinding, h.Note)
+		}
 	}
 	same, err := Compare(r, r, configured())
 	if err != nil {

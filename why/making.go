@@ -323,7 +323,7 @@ func pathsThrough(functions map[string]bool) (paths []string) {
 func (a *searched) foldMaking() {
 	all := a.Findings
 	within := func(f, made *Finding) bool {
-		if made.Kind != MakingKind || f.Kind == MakingKind ||
+		if made.Kind != MakingKind || f.Kind == MakingKind || f.LacksCPU() ||
 			f.row().hits == nil && !f.row().waits {
 			return false
 		}

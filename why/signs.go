@@ -88,7 +88,13 @@ var signs = []sign{
 		"a convoy: most of the time, whoever has the lock or was woken to take it does not run yet", ""},
 	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutex$`),
 		"writers wait for the readers that came before them", "hold it for reading for less time"},
-	{[]Kind{LockKind}, onStack(`^sync\.runtime_SemacquireRWMutexR$`),
+	{[]Kind{LockKind},
+		func(s *searcher, f *Finding) float64 {
+			if f.holders(func(*Cause) bool { return true }) >= mostOf {
+				return 0 // it is said who has it
+			}
+			return onStack(`^sync\.runtime_SemacquireRWMutexR$`)(s, f)
+		},
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
 	{[]Kind{LockKind}, (*searcher).ofOnce,
 		once, "see what the first one does: the others need it"},
