@@ -181,7 +181,7 @@ func (s *shortener) cuts() []string {
 var exactFields = []string{
 	"ambiguous", "attributed", "attributed_ns", "attributed_weight", "denominator",
 	"denominator_hits", "free", "hits", "inferred",
-	"lifetime_ns", "likely", "min_cost", "min_hits", "recorded", "time_ns", "total", "unknown",
+	"lifetime_ns", "likely", "min_cost", "min_hits", "recorded", "shared_unread", "time_ns", "total", "unknown",
 	"weight", "woken",
 	"LOAD", "MONITOR", "PRIO", "RUN", "WAIT",
 }
