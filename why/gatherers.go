@@ -45,22 +45,30 @@ func (a *searched) signGatherer(f *Finding) {
 	}
 	wait := func(i int) bool { return waits[i].Hits > 0 }
 	rest := func(i int) bool { return waits[i].Hits == 0 }
+	waited := shareOf(waits, always).Share
 	best, sign := 0.0, ""
-	for p := range grouped(a.e, a.restingPlace) {
+	for p, by := range grouped(a.e, a.restingPlace) {
+		share := by.total() / a.e.length
+		if share > waited+gathersElse || share < gathersThen*waited {
+			continue // most rest at other times, too
+		}
 		there := a.e.observe([]question{{hit: func(at *situation) bool {
 			other, rests := a.restingPlace(at)
 			return rests && other == p
 		}}})[0]
 		then := shareOf(there, wait)
-		if then.Low < gathersThen || shareOf(there, rest).High > gathersElse || then.Share <= best {
+		if then.Low < gathersThen || shareOf(there, rest).High > gathersElse || then.Share < best {
 			continue
 		}
 		when := "meanwhile"
 		if then.Share < mostOf {
 			when = "for a part of that time"
 		}
-		best, sign = then.Share, fmt.Sprintf("%s, and hardly ever else, %s %s, in %s: it may gather work until a time",
+		says := fmt.Sprintf("%s, and hardly ever else, %s %s, in %s: it may gather work until a time",
 			when, a.e.classes[p.class].name, p.does.Words(), a.e.places.function(p.at))
+		if then.Share > best || says < sign { // of two, always the same
+			best, sign = then.Share, says
+		}
 	}
 	if sign != "" {
 		f.Signs = append(f.Signs, sign)
