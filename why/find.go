@@ -89,7 +89,9 @@ type searcher struct {
 	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
-	meant   []string       // classes with a goroutine that can never go on, which may be meant
+	// by finding about a server: see saturates
+	saturated map[*Finding]bool
+	meant     []string // classes with a goroutine that can never go on, which may be meant
 
 	garbageApart bool // the cost of garbage is in no hypothesis about code
 }
@@ -156,7 +158,7 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 	}
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
 	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r},
-		wrapper: o.Views.WithWrappers(r).Wrapper}
+		wrapper: o.Views.WithWrappers(r).Wrapper, saturated: make(map[*Finding]bool)}
 	s.readProcessors()
 	return s, nil
 }

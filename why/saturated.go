@@ -3,6 +3,7 @@ package why
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
 )
@@ -62,9 +63,10 @@ func (a *searched) mayServe(server, f *Finding) bool {
 // server does. Several goroutines that work independently are
 // none: often two work at once.
 func (a *searched) saturates(f *Finding) bool {
-	if !a.isServer(f) {
-		return false
-	}
+	return a.isServer(f) && lists.Made(a.saturated, f, func() bool { return a.isSaturated(f) })
+}
+
+func (a *searched) isSaturated(f *Finding) bool {
 	class := a.e.byName[f.Class]
 	active := max(1, a.e.mean(a.e.classes[class].active))
 	if a.observed(f) == nil { // of a phase
