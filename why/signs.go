@@ -38,18 +38,6 @@ const (
 	syncOnce = "write several things, and sync once for all"
 )
 
-// What shows that a loop spins. Its turns are no work, so it is
-// not known what the program would do instead.
-const (
-	givesWay   = "it spins: it gives way with runtime.Gosched, and looks again"
-	looksAgain = "it spins: it looks at channels again and again, and hardly ever waits for them"
-)
-
-// spins reports whether a finding is a loop that spins.
-func (f *Finding) spins() bool {
-	return f.Kind == SpinKind || slices.Contains(f.Signs, givesWay) || slices.Contains(f.Signs, looksAgain)
-}
-
 // isSign is the share of a finding from which a sign is sure.
 const isSign = 0.5
 
@@ -384,38 +372,6 @@ func (s *searcher) spawns(f *Finding) float64 {
 		return 0
 	}
 	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
-}
-
-// polling matches what goroutines run that look at channels.
-var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|chansend\d?)$`)
-
-// polls returns 1 if the goroutines of a finding look at
-// channels for much of it, and hardly ever wait: for little of
-// their life, or once, such as before the first work comes.
-func (s *searcher) polls(f *Finding) float64 {
-	class := s.classOf(f)
-	life, waits := weigh(s.members(class), anywhere,
-		func(at *situation) bool { return at.state.Doing.Waits() })
-	c := &s.e.classes[class]
-	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
-	if often || s.doing(f, polling) < 0.25 {
-		return 0
-	}
-	return 1
-}
-
-// waitsAnew returns how often goroutines of a class that had
-// been seen were seen to begin to wait.
-func (s *searcher) waitsAnew(class int32) (n int) {
-	last := make(map[sampledata.GoroutineID]bool) // it waits
-	for run := range s.e.runs(ofClass(class, anywhere)) {
-		waits := views.DoingOf(run).Waits()
-		if before, seen := last[run.Goroutine]; seen && waits && !before {
-			n++
-		}
-		last[run.Goroutine] = waits
-	}
-	return n
 }
 
 // doing returns the share of a finding with a matching function

@@ -1,6 +1,12 @@
 package why
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"regexp"
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
+)
 
 // gosched is what loops call that spin: they give way to others,
 // if there are any, and look again.
@@ -82,4 +88,48 @@ func (a *searched) foldSpins() {
 	a.fold(func(f, other *Finding) bool {
 		return f.spins() && other.Kind == SpinKind && f.Kind != SpinKind && f.Class == other.Class
 	}, func(*Finding, *Finding) {})
+}
+
+// What shows that a loop spins. Its turns are no work, so it is
+// not known what the program would do instead.
+const (
+	givesWay   = "it spins: it gives way with runtime.Gosched, and looks again"
+	looksAgain = "it spins: it looks at channels again and again, and hardly ever waits for them"
+)
+
+// spins reports whether a finding is a loop that spins.
+func (f *Finding) spins() bool {
+	return f.Kind == SpinKind || slices.Contains(f.Signs, givesWay) || slices.Contains(f.Signs, looksAgain)
+}
+
+// polling matches what goroutines run that look at channels.
+var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|chansend\d?)$`)
+
+// polls returns 1 if the goroutines of a finding look at
+// channels for much of it, and hardly ever wait: for little of
+// their life, or once, such as before the first work comes.
+func (s *searcher) polls(f *Finding) float64 {
+	class := s.classOf(f)
+	life, waits := weigh(s.members(class), anywhere,
+		func(at *situation) bool { return at.state.Doing.Waits() })
+	c := &s.e.classes[class]
+	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
+	if often || s.doing(f, polling) < 0.25 {
+		return 0
+	}
+	return 1
+}
+
+// waitsAnew returns how often goroutines of a class that had
+// been seen were seen to begin to wait.
+func (s *searcher) waitsAnew(class int32) (n int) {
+	last := make(map[sampledata.GoroutineID]bool) // it waits
+	for run := range s.e.runs(ofClass(class, anywhere)) {
+		waits := views.DoingOf(run).Waits()
+		if before, seen := last[run.Goroutine]; seen && waits && !before {
+			n++
+		}
+		last[run.Goroutine] = waits
+	}
+	return n
 }
