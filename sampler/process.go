@@ -121,8 +121,8 @@ func LaunchCommand(cmd *exec.Cmd) (*Process, error) {
 
 func launchError(cmd *exec.Cmd, err error) error {
 	name := cmd.Args[0]
-	switch _, isNumber := strconv.Atoi(name); {
-	case errors.Is(err, exec.ErrNotFound) && isNumber == nil:
+	switch _, notNumber := strconv.Atoi(name); {
+	case errors.Is(err, exec.ErrNotFound) && notNumber == nil:
 		return fmt.Errorf("launch %s: command not found: if it is the pid of a running process, give -p %s", name, name)
 	case errors.Is(err, exec.ErrDot):
 		return fmt.Errorf("launch %s: found in the current folder only: write ./%s", name, name)

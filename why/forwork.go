@@ -25,9 +25,11 @@ const clientSends = "it waits for what its client sends"
 const livesOnce = "each lives for one piece of work, and may wait for others"
 
 // forOthers returns a note of waits for work, unless each of many
-// goroutines of a class lives for one piece of it.
-func (s *searcher) forOthers(class int32, note string) string {
-	if s.e.classes[class].servesOne() {
+// goroutines of a class lives for one piece of it: hardly any
+// comes back to the wait.
+func (s *searcher) forOthers(class int32, f *Finding, note string) string {
+	c := &s.e.classes[class]
+	if c.servesOne() && s.staysIn(class, f.Where.Function) < 2*c.goroutines {
 		return livesOnce
 	}
 	return note
@@ -68,13 +70,13 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind || f.Where.inStream()
 	reads := views.WaitingFor(f.Reason) != views.Sending && !writes(cmp.Or(f.Where.Library, f.Where.Function))
 	switch {
-	case f.Kind == IOKind && s.e.places.through(f.Where.stack, sendsRequest):
+	case f.Kind == IOKind && !reads && s.e.places.through(f.Where.stack, sendsRequest):
 		return "" // who has made the request waits for it
 	case outside && c.sleeps > mostlySleeps*c.life:
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
-	case f.Kind == BlockingKind && s.doing(f, processEnd) >= isSign: // see awaitsProcess
+	case f.Kind == BlockingKind && !c.servesOne() && s.doing(f, processEnd) >= isSign: // see awaitsProcess
 		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
@@ -88,13 +90,19 @@ func (s *searcher) resting(f *Finding, class int32) string {
 // its first function again and again. A server's goroutine does.
 // One that asks once does not.
 func (s *searcher) readsAgain(class int32, f *Finding) bool {
-	c, stays := &s.e.classes[class], 0
+	c := &s.e.classes[class]
+	return c.name == "go:"+f.Where.Function && s.staysIn(class, f.Where.Function) >= 2*c.goroutines
+}
+
+// staysIn returns how often goroutines of a class came to wait in
+// a function.
+func (s *searcher) staysIn(class int32, function string) (stays int) {
 	for _, at := range s.members(class) {
-		if at.waits() && s.on(at, f.Where.Function) {
+		if at.waits() && s.on(at, function) {
 			stays += at.stays
 		}
 	}
-	return c.name == "go:"+f.Where.Function && stays >= 2*c.goroutines
+	return stays
 }
 
 // alone reports whether a class is one goroutine that lives on.
@@ -130,7 +138,7 @@ const leastAwaited = 0.1
 func (a *Answer) awaits(f *Finding) bool {
 	return slices.ContainsFunc(a.Findings, func(other *Finding) bool {
 		return slices.ContainsFunc(other.Causes, func(c Cause) bool {
-			return c.Class == f.Class && c.Activity == Sleeping && c.Share >= leastAwaited
+			return c.Class == f.Class && c.Activity == Sleeping && c.Certainty != Meanwhile && c.Share >= leastAwaited
 		})
 	})
 }

@@ -144,6 +144,7 @@ func TestWhoSendsARequest(t *testing.T) {
 	}{
 		{"net/http.(*persistConn).writeLoop net/http.(*Request).write net.(*netFD).Write", ""},
 		{"net/http.(*persistConn).writeLoop bufio.(*Writer).Flush net.(*netFD).Write", lonely},
+		{"net/http.(*persistConn).writeLoop net/http.(*Request).write io.Copy os.(*File).Read", nextMessage}, // of a pipe
 	} {
 		s := newScene()
 		path := strings.Fields(c.calls)
@@ -159,6 +160,34 @@ func TestWhoSendsARequest(t *testing.T) {
 		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == IOKind })
 		if i < 0 || a.Hypotheses[i].Note != c.note || (c.note == "") != (len(a.Findings) == 1) {
 			t.Errorf("%s: %+v %+v", c.calls, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// Many goroutines that each wait once, and end, don't wait for work.
+// Those that come back to the wait may.
+func TestWhoLivesOnce(t *testing.T) {
+	for _, comes := range []int{1, 5} {
+		s := newScene()
+		var job sampledata.GoroutineID
+		for i := range 450 {
+			if i%15 == 0 {
+				if i > 0 {
+					s.gone = []sampledata.GoroutineID{job}
+				}
+				job = s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("main.run.func1"), Parent: 1,
+					Site: sampledata.Site{Function: "main.run"}})
+			}
+			state := s.at(selects, "main.run.func1", "main.job")
+			if i%15%(15/comes) == 0 {
+				state = s.at(runs, "main.run.func1", "main.job", "main.step")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{job: state})
+		}
+		a := s.find(t)
+		once := slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Note == livesOnce })
+		if once != (comes == 1) {
+			t.Errorf("each comes %d times to wait: %+v %+v", comes, a.Findings, a.Hypotheses)
 		}
 	}
 }

@@ -18,8 +18,8 @@ const (
 	minWaits    = 10   // that were seen to begin
 )
 
-// A restingPlace is where a goroutine alone waits for work with a timer,
-// or sleeps.
+// A restingPlace is where a goroutine alone waits for work in a
+// select, which may have a timer, or sleeps.
 type restingPlace struct {
 	class int32
 	at    sampledata.NodeID
@@ -64,7 +64,7 @@ func (a *searched) signGatherer(f *Finding) {
 		if then.Share < mostOf {
 			when = "for a part of that time"
 		}
-		says := fmt.Sprintf("%s, and hardly ever else, %s %s, in %s: it may gather work until a time",
+		says := fmt.Sprintf("%s, and hardly ever else, %s %s, in %s: it may gather work, or wait with them",
 			when, a.e.classes[p.class].name, p.does.Words(), a.e.places.function(p.at))
 		if then.Share > best || says < sign { // of two, always the same
 			best, sign = then.Share, says

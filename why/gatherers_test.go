@@ -15,7 +15,7 @@ func TestGatherers(t *testing.T) {
 		always           bool // the writer rests in that place, too
 		says             string
 	}{
-		"meanwhile":  {1, 8, false, "meanwhile, and hardly ever else, go:main.write waits in a select for channels, in main.write: it may gather work until a time"},
+		"meanwhile":  {1, 8, false, "meanwhile, and hardly ever else, go:main.write waits in a select for channels, in main.write: it may gather work, or wait with them"},
 		"for a part": {1, 4, false, "for a part of that time, and hardly ever else, go:main.write"},
 		"always":     {1, 8, true, ""},
 		"several":    {2, 8, false, ""},
@@ -49,6 +49,28 @@ func TestGatherers(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, c.says) || c.says == "" && got != "" {
 			t.Errorf("%s: the signs are %q", name, a.Findings[0].Signs)
+		}
+	}
+}
+
+// Of two that do the same, it is always the same one that is named.
+func TestGatherersAlike(t *testing.T) {
+	s := newScene()
+	writers := map[string]sampledata.GoroutineID{"main.write1": s.spawn(1, "main.write1")[0], "main.write2": s.spawn(1, "main.write2")[0]}
+	caller := s.spawn(1, "main.call")[0]
+	for i := range 200 {
+		states := map[sampledata.GoroutineID]sampledata.State{caller: s.at(idles, "main.call")}
+		for name, g := range writers {
+			if states[g] = s.at(idles, name); i%10 < 8 {
+				states[g], states[caller] = s.at(selects, name), s.at(idles, "main.call", "log/lib.(*Log).Append")
+			}
+		}
+		s.sample(t, states)
+	}
+	for range 8 {
+		a := s.find(t)
+		if len(a.Findings) != 1 || !strings.Contains(strings.Join(a.Findings[0].Signs, " "), "go:main.write1") {
+			t.Fatalf("%+v", a.Findings)
 		}
 	}
 }

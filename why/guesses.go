@@ -111,7 +111,7 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 
 // offspring finds out what goroutines do that those in the
 // situations have started in another function, if these mostly
-// begin and end with the wait. Waits in one sample don't show
+// begin and end with the wait. Waits in few samples don't show
 // that.
 func (e *evidence) offspring(of func(*situation) bool) []Cause {
 	b := newBlamed(e)
@@ -120,7 +120,7 @@ func (e *evidence) offspring(of func(*situation) bool) []Cause {
 		if b.visits >= maxOverlaps {
 			break // as in blame
 		}
-		if run.First == run.Last {
+		if run.Last-run.First < 3 {
 			continue
 		}
 		b.total += e.between(run.First, run.Last)
@@ -134,11 +134,7 @@ func (e *evidence) offspring(of func(*situation) bool) []Cause {
 		}
 	}
 	causes := slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
-	share := 0.0
-	for _, c := range causes {
-		share += c.Share
-	}
-	if share < explains {
+	if sharesOf(causes) < explains {
 		return nil
 	}
 	return causes

@@ -11,16 +11,16 @@ import (
 // long as that lives. One that lives on is no reason.
 func TestOffspring(t *testing.T) {
 	for _, c := range []struct {
-		lives int // samples, from the first one of a wait of five
-		named bool
-	}{{5, true}, {2, false}, {9, false}} {
+		waits, lives int // samples
+		named        bool
+	}{{5, 5, true}, {5, 2, false}, {5, 9, false}, {2, 1, false}} {
 		s := newScene()
 		publisher := s.spawn(1, "main.publish")[0]
 		var alive []sampledata.GoroutineID
 		ends := make(map[int]sampledata.GoroutineID)
 		for i := range 120 {
 			states := make(map[sampledata.GoroutineID]sampledata.State)
-			if states[publisher] = s.at(selects, "main.publish", "bus/lib.(*Bus).Publish"); i%6 == 5 {
+			if states[publisher] = s.at(selects, "main.publish", "bus/lib.(*Bus).Publish"); i%6 >= c.waits {
 				states[publisher] = s.at(runs, "main.publish")
 			}
 			if i%6 == 0 {
@@ -46,7 +46,7 @@ func TestOffspring(t *testing.T) {
 		causes := a.Findings[i].Causes
 		named := len(causes) == 1 && causes[0].Certainty == Meanwhile && causes[0].Place.Function == "bus/lib.awaitAck"
 		if named != c.named {
-			t.Errorf("of goroutines that live for %d samples: %+v", c.lives, causes)
+			t.Errorf("%+v: %+v", c, causes)
 		}
 	}
 }
@@ -79,5 +79,65 @@ func TestLeftToChild(t *testing.T) {
 		if signed := found > 0 && slices.Contains(a.Findings[0].Signs, ofProcess); signed != (lives == 20) { // else it makes many
 			t.Errorf("it lives for %d samples: %+v", lives, a.Findings)
 		}
+	}
+}
+
+// Who is only guessed to be waited for is no finding because of that,
+// and the wait is one.
+func TestGuessedOffspring(t *testing.T) {
+	s := newScene()
+	client := s.spawn(1, "main.publish")[0]
+	var audit sampledata.GoroutineID
+	for i := range 120 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		switch i % 6 {
+		case 0:
+			audit = s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("main.audit"), Parent: 1,
+				Site: sampledata.Site{Function: "main.begin"}})
+		case 5:
+			s.gone = []sampledata.GoroutineID{audit}
+		}
+		if states[client] = s.at(selects, "main.publish", "main.(*client).awaitAck"); i%6 == 5 {
+			states[client] = s.at(runs, "main.publish")
+		} else {
+			states[audit] = s.at(sleeps, "main.audit")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.OfProcessors() })
+	if len(waits) != 1 || waits[0].Class != "go:main.publish" || waits[0].Remedy != lookAtTimer || waits[0].Gain.Silent == "" {
+		t.Errorf("%+v %+v", waits, a.Hypotheses)
+	}
+}
+
+// One that waits for a process is not why another goroutine waits, if
+// it does so for a small part of that.
+func TestOtherThanTheChild(t *testing.T) {
+	s := newScene()
+	main, worker := s.spawn(1, "main.build")[0], s.spawn(1, "main.worker")[0]
+	holders := s.HolderSet([]sampledata.GoroutineID{worker})
+	syscall := sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}
+	var child sampledata.GoroutineID
+	for i := range 200 {
+		state := s.at(idles, "main.build", "main.run")
+		state.Lock, state.Evidence, state.Holders = uint64(i/20+1)<<8, sampledata.Likely, holders
+		states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(syscall, "main.worker", "main.store", "os.(*File).Sync")}
+		switch i % 20 {
+		case 0:
+			child = s.Goroutine(sampledata.Goroutine{ID: int64(1000 + i), Start: s.function("main.run.func1"), Parent: 1,
+				Site: sampledata.Site{Function: "main.run"}})
+			state, states[worker] = s.at(runs, "main.build", "main.run"), s.at(idles, "main.worker")
+		case 4:
+			s.gone = []sampledata.GoroutineID{child}
+		}
+		if states[main] = state; i%20 < 4 {
+			states[child] = s.at(syscall, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Class != "go:main.worker" || !slices.Equal(names(a.Findings[0].Behind), []string{"go:main.build"}) {
+		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }

@@ -444,7 +444,7 @@ func (a *searched) readSigns() {
 			f.Remedy = makers[f.Made.of].remedy
 		case f.Stuck != nil:
 			f.Remedy = f.Stuck.Remedy()
-		case f.Kind == ChannelKind && len(f.Causes) == 0:
+		case f.Kind == ChannelKind && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Meanwhile }):
 			f.Remedy = lookAtEnder
 			if views.WaitingFor(f.Reason) == views.Selecting {
 				f.Remedy = lookAtTimer

@@ -15,8 +15,8 @@ type Common struct {
 	*Finding                     // of the recording that it costs most
 	In       int                 `json:"in"`               // that recording
 	Shares   []hotspots.Estimate `json:"shares,omitempty"` // by recording
-	// by recording: whether it is a finding there, or the share
-	// is above the threshold
+	// by recording: whether it is a finding there. It may hold if
+	// the share is as large
 	Holds []hotspots.Verdict `json:"holds"`
 	// the recording, of three or more, whose share is beyond the
 	// intervals of all others; -1 if there is none
@@ -81,8 +81,8 @@ func (s *searched) join(all []*Common) {
 			if f := s.Findings[found]; !f.Phase && !c.Phase {
 				share = f.Share
 			}
-		} else if !c.stands() {
-			holds = share.Against(s.o.Threshold)
+		} else if !c.stands() && share.Against(s.o.Threshold) != hotspots.No {
+			holds = hotspots.Maybe // it may be no finding for another reason
 		}
 		if !c.stands() {
 			c.Shares = append(c.Shares, share)

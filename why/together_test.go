@@ -41,6 +41,25 @@ func TestTogether(t *testing.T) {
 	if c := found[i]; !slices.Equal(c.Holds, []hotspots.Verdict{hotspots.Yes, hotspots.Yes, hotspots.No, hotspots.Maybe}) || c.StandsOut != 1 || c.In != 1 {
 		t.Errorf("it holds on %v, and %d of %v stands out; it is of %d", c.Holds, c.StandsOut, c.Shares, c.In)
 	}
+	still := newScene() // on another, it is no finding for another reason
+	one := still.spawn(1, "main.worker")[0]
+	for range 100 {
+		state := still.at(selects, "main.worker", "main.store", "main.await")
+		still.sample(t, map[sampledata.GoroutineID]sampledata.State{one: state})
+	}
+	moves := newScene()
+	one = moves.spawn(1, "main.worker")[0]
+	for i := range 100 {
+		state := moves.at(selects, "main.worker", "main.store", "main.await")
+		if i%5 == 0 {
+			state = moves.at(runs, "main.worker", "main.store", "main.pack")
+		}
+		moves.sample(t, map[sampledata.GoroutineID]sampledata.State{one: state})
+	}
+	same, err := Together([]*sampledata.Recording{moves.Recording(), still.Recording()}, configured())
+	if err != nil || len(same) == 0 || !slices.Equal(same[0].Holds, []hotspots.Verdict{hotspots.Yes, hotspots.Maybe}) {
+		t.Errorf("%v: %+v", err, same)
+	}
 	if found, err = Together(all[:2], configured()); err != nil || found[0].StandsOut != -1 {
 		t.Errorf("%v: of two, %d stands out", err, found[0].StandsOut)
 	}

@@ -145,6 +145,14 @@ func (s *searcher) leftToChild(class int32, of func(*situation) bool) []Cause {
 	})
 }
 
+// sharesOf returns the share of a wait that some causes have.
+func sharesOf(causes []Cause) (sum float64) {
+	for _, c := range causes {
+		sum += c.Share
+	}
+	return sum
+}
+
 // waitKey returns the hypothesis that a situation belongs to, if
 // it is a wait.
 func (s *searcher) waitKey(at *situation) (waitKey, bool) {
@@ -198,7 +206,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	f.Limit = s.limit(class, of)
 	receives := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
-	if causes := s.leftToChild(class, of); receives && len(causes) > 0 {
+	if causes := s.leftToChild(class, of); receives && sharesOf(f.Causes) < explains && sharesOf(causes) >= explains {
 		f.Causes = causes
 		if child, known := s.e.byName[causes[0].Class]; known && s.e.classes[child].ends() {
 			return ""
@@ -206,10 +214,10 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		return forProcess
 	}
 	if receives && s.awaitsWork(class, f) {
-		return s.forOthers(class, forWork)
+		return s.forOthers(class, f, forWork)
 	}
 	if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
-		return s.forOthers(class, nextMessage)
+		return s.forOthers(class, f, nextMessage)
 	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)

@@ -102,9 +102,13 @@ func (s *searcher) awaitsShared(name string) (func(*situation) bool, error) {
 	if len(waits) == 0 {
 		return nil, nil
 	}
-	return func(at *situation) bool {
-		return at.state.Channel != 0 && waits[wait{at.state.Channel, s.e.name(at)}]
-	}, nil
+	hit, address := make(map[*situation]bool), locks.Addresses(s.e.r)
+	for run, at := range s.e.runs(func(at *situation) bool { return at.waits() && !at.idle }) {
+		if a := address(run); a != 0 && waits[wait{a, s.e.name(at)}] {
+			hit[at] = true
+		}
+	}
+	return func(at *situation) bool { return hit[at] }, nil
 }
 
 // satisfying returns the situations whose stacks satisfy an

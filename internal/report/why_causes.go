@@ -246,7 +246,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Certainty == why.Child:
 		return "it has started " + c.Class + " there, " + at + ": " + doing + share
 	case c.Certainty == why.Meanwhile:
-		return "it has started " + c.Class + ", which ends with the wait, " + at + ": " + doing + share
+		return "it may wait for what it has started: " + c.Class + ", " + at + ": " + doing + share
 	case c.Certainty == why.Fellow:
 		return "another of the class is further on in " + f.Where.Caller + ", " + at + ": " +
 			doing + " (" + sharePercent(c.Share) + ")"

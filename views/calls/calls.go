@@ -78,7 +78,7 @@ type Table struct {
 	Windows                int
 
 	// Interval is the mean time from one sample to the next.
-	// Both ends of a call are known up to one interval.
+	// Both ends of a call are known to within one interval.
 	Interval time.Duration
 	Duration time.Duration // of the recording, or its part in the Span
 

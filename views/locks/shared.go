@@ -50,9 +50,9 @@ type sharing struct {
 	names   *ChannelNames
 	counted map[side]bool              // of channels, if the users were counted at some time
 	waitIn  map[uint64]map[string]bool // by address: the functions in which goroutines wait for it
-	only    map[stackSide]uint64       // the address that is waited for there; 0 if it may be several
-	several map[stackSide]bool         // there, such things are waited for
-	unread  exact.Sum                  // of waits there, for which of these was not read
+	read    addresses
+	shares  map[stackSide]bool // there, such things are waited for
+	unread  exact.Sum          // of waits there, for which of these was not read
 	places  map[sampledata.NodeID]waitPlace
 	index   map[waitPlace]map[uint64]int // by address: in instances
 	all     []*shared                    // by field or instance
@@ -97,6 +97,36 @@ type stackSide struct {
 	does  views.Doing
 }
 
+func sideOf(run sampledata.Run) stackSide { return stackSide{run.Stack, views.DoingOf(run)} }
+
+// addresses are what is waited for, by where; 0 if it may be
+// several. What was not read of a wait is what all others wait
+// for there.
+type addresses map[stackSide]uint64
+
+func (a addresses) add(run sampledata.Run) {
+	at := sideOf(run)
+	if other, known := a[at]; known && other != run.Lock {
+		a[at] = 0
+	} else {
+		a[at] = run.Lock
+	}
+}
+
+func (a addresses) of(run sampledata.Run) uint64 { return cmp.Or(run.Lock, a[sideOf(run)]) }
+
+// Addresses returns a function that says which address a run
+// waits for, as far as that is known; 0 if it is not.
+func Addresses(r *sampledata.Recording) func(sampledata.Run) uint64 {
+	a := addresses{}
+	for _, run := range r.Runs.All() {
+		if run.Lock != 0 && views.DoingOf(run).Waits() {
+			a.add(run)
+		}
+	}
+	return a.of
+}
+
 // A sharedWait has everything on which the holders depend.
 type sharedWait struct {
 	of      *shared
@@ -110,7 +140,7 @@ func newSharing(l *ledger) *sharing {
 		ledger: l, names: NewChannelNames(l.r), counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
 		places:  map[sampledata.NodeID]waitPlace{},
 		index:   map[waitPlace]map[uint64]int{},
-		waiting: map[sharedWait]int64{}, only: map[stackSide]uint64{}, several: map[stackSide]bool{},
+		waiting: map[sharedWait]int64{}, read: addresses{}, shares: map[stackSide]bool{},
 	}
 	for i := range l.r.Runs.All() {
 		run := l.r.Runs.At(int(i))
@@ -121,12 +151,7 @@ func newSharing(l *ledger) *sharing {
 		if run.Evidence == sampledata.Likely {
 			s.counted[side{run.Lock, does}] = true
 		}
-		at := stackSide{run.Stack, does}
-		if other, known := s.only[at]; known && other != run.Lock {
-			s.only[at] = 0
-		} else {
-			s.only[at] = run.Lock
-		}
+		s.read.add(run)
 		in := lists.Made(s.waitIn, run.Lock, func() map[string]bool { return map[string]bool{} })
 		in[s.placeOf(run.Stack).in] = true
 	}
@@ -134,19 +159,16 @@ func newSharing(l *ledger) *sharing {
 	for i := range l.r.Runs.All() {
 		if run := s.addressed(l.r.Runs.At(int(i))); s.counts(run) {
 			s.enter(run, byPlace)
-			s.several[stackSide{run.Stack, views.DoingOf(run)}] = true
+			s.shares[sideOf(run)] = true
 		}
 	}
 	s.label()
 	return s
 }
 
-// addressed returns a run with what it waits for, if that was
-// not read, and all others at the stack wait for the same.
+// addressed returns a run with what it waits for.
 func (s *sharing) addressed(run sampledata.Run) sampledata.Run {
-	if run.Lock == 0 {
-		run.Lock = s.only[stackSide{run.Stack, views.DoingOf(run)}]
-	}
+	run.Lock = s.read.of(run)
 	return run
 }
 
@@ -241,7 +263,7 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
 	run = s.addressed(run)
 	if !s.counts(run) {
-		if run.Lock == 0 && s.several[stackSide{run.Stack, views.DoingOf(run)}] {
+		if run.Lock == 0 && s.shares[sideOf(run)] {
 			s.unread.Add(int64(samples), time, 1, 1)
 		}
 		return false
