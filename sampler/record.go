@@ -214,7 +214,7 @@ func (r *Recording) Close() error {
 func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, error) {
 	defer r.Close()
 	r.sink = sampledata.AfterSample(sink, r.handedOver)
-	r.backend.AfterHalt(func() { r.unread = r.monitors.Measure(r.sink) })
+	r.backend.AfterHalt(r.measure)
 	r.monitors.Define(r.sink)
 	end, err := r.loop(ctx)
 	r.done.Elapsed = max(r.o.Clock(), 0)
@@ -228,6 +228,19 @@ func (r *Recording) Record(ctx context.Context, sink sampledata.Sink) (Result, e
 		err = fmt.Errorf("finishing the recording: %w", ferr)
 	}
 	return Result{Progress: r.done, End: end, Bound: r.pace.bound(r.done.Elapsed)}, err
+}
+
+// lateReading is how long after a sample was to begin its monitors
+// are late, as on an overloaded machine.
+const lateReading = time.Second
+
+// measure reads the monitors for a sample. What is read late is
+// of another moment: the next sample has it, unless that is late, too.
+func (r *recorder) measure() {
+	r.unread = nil
+	if r.late = !r.late && r.sampled && r.o.Clock()-r.at > lateReading; !r.late {
+		r.unread = r.monitors.Measure(r.sink)
+	}
 }
 
 // openMonitors opens the sources of monitors. What it costs to
@@ -275,7 +288,9 @@ type recorder struct {
 	failed  int // number of samples in a row that failed
 	marking marking
 	resting bool
-	sampled bool // a sample was taken, or has failed
+	sampled bool          // a sample was taken, or has failed
+	at      time.Duration // when the last sample was to begin
+	late    bool          // its monitors were not read, since that was late
 	done    Progress
 
 	// Not yet reported in a sample.
@@ -386,6 +401,7 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	r.takeMarking()
 	r.backend.MayLearn(r.pace.mayLearn(r.o.Clock()) - r.opening)
 	cpu, learned := ProcessorTime(), r.backend.Learned()
+	r.at = at
 	s := sampledata.Sample{
 		Time:       at,
 		Missed:     int32(min(r.missed, math.MaxInt32)),

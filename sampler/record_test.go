@@ -8,11 +8,13 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
@@ -21,6 +23,7 @@ type faultyBackend struct {
 	n       int
 	learned time.Duration
 	observe func(n int) error
+	after   func() // nil outside of a recording
 }
 
 func (b *faultyBackend) Header() sampledata.Header { return sampledata.Header{Start: time.Now()} }
@@ -31,7 +34,7 @@ func (b *faultyBackend) Settle(sampledata.Sink)    {}
 func (b *faultyBackend) Lead() time.Duration       { return 0 }
 func (b *faultyBackend) Binary() *gobinary.Binary  { return nil }
 func (b *faultyBackend) Release() error            { return nil }
-func (b *faultyBackend) AfterHalt(func())          {}
+func (b *faultyBackend) AfterHalt(f func())        { b.after = f }
 func (b *faultyBackend) Seen() Memory              { return nil }
 func (b *faultyBackend) ReadAlso(uint64, int)      {}
 
@@ -39,6 +42,9 @@ func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampl
 	b.n++
 	if err := b.observe(b.n); err != nil {
 		return s, err
+	}
+	if b.after != nil {
+		b.after()
 	}
 	return s, sink.Sample(s, nil)
 }
@@ -81,6 +87,49 @@ func TestRecordEndsInTime(t *testing.T) {
 		if err != nil || r.End.Cause != sampledata.EndDuration || b.n != c.want {
 			t.Errorf("%v, then %v a sample: %d samples, want %d; %v, %+v", c.first, c.others, b.n, c.want, err, r.End)
 		}
+	}
+}
+
+// A reader counts how often it is read.
+type reader struct{ reads *int }
+
+func (reader) Monitors() []sampledata.Monitor {
+	return []sampledata.Monitor{{Name: "reads", Kind: sampledata.Counter}}
+}
+
+func (r reader) Read(to []sampledata.Value) ([]sampledata.Value, error) {
+	*r.reads++
+	return append(to, sampledata.Count(uint64(*r.reads))), nil
+}
+
+func (reader) Close() error { return nil }
+
+// Monitors that would be read long after the halt are not, but for
+// the first sample, and if the one before was late, too.
+func TestRecordLateReadings(t *testing.T) {
+	now, reads := time.Duration(0), 0
+	var read []int // by sample
+	late := map[int]bool{1: true, 3: true, 5: true, 6: true}
+	b := &faultyBackend{observe: func(n int) error {
+		if read = append(read, reads); late[n] {
+			now += 2 * time.Second
+		}
+		now += 10 * time.Millisecond
+		return nil
+	}}
+	source := monitor.Source{Open: func(monitor.Target) (monitor.Reader, error) { return reader{&reads}, nil }}
+	o := Options{Rate: 1000, Duration: 20 * time.Second, Clock: func() time.Duration { return now }, Monitors: []monitor.Source{source}}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(p Progress) {
+		if p.Samples == 7 {
+			cancel()
+		}
+	}
+	if _, err := Record(ctx, ourselves(t), b, sampledata.NewBuilder(b.Header()), o); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{1, 2, 3, 3, 4, 4, 5}; !slices.Equal(read, want) || reads != 6 {
+		t.Errorf("the monitors had been read %v times before the samples, and %d times, want %v", read, reads, want)
 	}
 }
 
