@@ -6,7 +6,7 @@
 // samples go to a sampledata.Sink.
 //
 //	process.go   finds, starts and watches the program
-//	record.go    the loop; pacer.go: when the next sample is due
+//	record.go    the loop; readings.go: the monitors; pacer.go: when the next sample is due
 //	programs.go  records the programs that a command starts
 //	feed.go      a recording that grows, for who looks on
 //
