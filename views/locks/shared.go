@@ -50,7 +50,7 @@ type sharing struct {
 	names   *ChannelNames
 	counted map[side]bool              // of channels, if the users were counted at some time
 	waitIn  map[uint64]map[string]bool // by address: the functions in which goroutines wait for it
-	read    addresses
+	address func(sampledata.Run) uint64
 	shares  map[stackSide]bool // there, such things are waited for
 	unread  exact.Sum          // of waits there, for which of these was not read
 	places  map[sampledata.NodeID]waitPlace
@@ -99,32 +99,23 @@ type stackSide struct {
 
 func sideOf(run sampledata.Run) stackSide { return stackSide{run.Stack, views.DoingOf(run)} }
 
-// addresses are what is waited for, by where; 0 if it may be
-// several. What was not read of a wait is what all others wait
-// for there.
-type addresses map[stackSide]uint64
-
-func (a addresses) add(run sampledata.Run) {
-	at := sideOf(run)
-	if other, known := a[at]; known && other != run.Lock {
-		a[at] = 0
-	} else {
-		a[at] = run.Lock
-	}
-}
-
-func (a addresses) of(run sampledata.Run) uint64 { return cmp.Or(run.Lock, a[sideOf(run)]) }
-
 // Addresses returns a function that says which address a run
-// waits for, as far as that is known; 0 if it is not.
+// waits for, 0 if that is not known. If it was not read, it is
+// what all others at the stack wait for.
 func Addresses(r *sampledata.Recording) func(sampledata.Run) uint64 {
-	a := addresses{}
+	only := make(map[stackSide]uint64) // 0 if they wait for several
 	for _, run := range r.Runs.All() {
-		if run.Lock != 0 && views.DoingOf(run).Waits() {
-			a.add(run)
+		if run.Lock == 0 || !views.DoingOf(run).Waits() {
+			continue
+		}
+		at := sideOf(run)
+		if other, known := only[at]; known && other != run.Lock {
+			only[at] = 0
+		} else {
+			only[at] = run.Lock
 		}
 	}
-	return a.of
+	return func(run sampledata.Run) uint64 { return cmp.Or(run.Lock, only[sideOf(run)]) }
 }
 
 // A sharedWait has everything on which the holders depend.
@@ -140,7 +131,7 @@ func newSharing(l *ledger) *sharing {
 		ledger: l, names: NewChannelNames(l.r), counted: map[side]bool{}, waitIn: map[uint64]map[string]bool{},
 		places:  map[sampledata.NodeID]waitPlace{},
 		index:   map[waitPlace]map[uint64]int{},
-		waiting: map[sharedWait]int64{}, read: addresses{}, shares: map[stackSide]bool{},
+		waiting: map[sharedWait]int64{}, address: Addresses(l.r), shares: map[stackSide]bool{},
 	}
 	for i := range l.r.Runs.All() {
 		run := l.r.Runs.At(int(i))
@@ -151,7 +142,6 @@ func newSharing(l *ledger) *sharing {
 		if run.Evidence == sampledata.Likely {
 			s.counted[side{run.Lock, does}] = true
 		}
-		s.read.add(run)
 		in := lists.Made(s.waitIn, run.Lock, func() map[string]bool { return map[string]bool{} })
 		in[s.placeOf(run.Stack).in] = true
 	}
@@ -168,7 +158,7 @@ func newSharing(l *ledger) *sharing {
 
 // addressed returns a run with what it waits for.
 func (s *sharing) addressed(run sampledata.Run) sampledata.Run {
-	run.Lock = s.read.of(run)
+	run.Lock = s.address(run)
 	return run
 }
 
