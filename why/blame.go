@@ -39,6 +39,10 @@ const (
 	Fellow Certainty = "fellow"
 )
 
+// isGuess reports whether others may wait for somebody else just
+// as well.
+func (c Certainty) isGuess() bool { return c == Fellow || c == Meanwhile }
+
 // A Cause is what the goroutines do that others wait for.
 type Cause struct {
 	Class     string    `json:"class,omitempty"`

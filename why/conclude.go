@@ -82,7 +82,7 @@ func (a *searched) foldWaits() {
 		for _, c := range f.Causes {
 			// a sibling that waits for a group may wait for these
 			joins := c.Certainty == Sibling && c.Activity == Joining && f.Kind != GroupKind
-			if c.Certainty != Fellow && c.Certainty != Meanwhile && !joins && other.covers(&c) {
+			if !c.Certainty.isGuess() && !joins && other.covers(&c) {
 				share += c.Share
 			}
 		}

@@ -187,7 +187,7 @@ func (c *class) count(s *situation, weight float64) {
 	if s.still {
 		c.still += weight
 	}
-	if does := s.state.Doing; does == views.Ready || does == views.WithoutCPU {
+	if s.state.Doing.Time() == views.Load {
 		c.ready += weight
 	}
 	switch {

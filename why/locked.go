@@ -123,7 +123,7 @@ func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *can
 	c := &s.e.classes[class]
 	f.Class, f.Alive, f.Count = c.name, s.e.mean(c.life), c.goroutines
 	f.Idle, f.Asleep = 1-c.active/c.life, c.sleeps/c.life
-	f.InCalls = s.e.r.Restricted != nil
+	f.InCalls = s.inCalls()
 	f.Severity = s.e.mean(by.total())
 	f.Others = s.others(by, class)
 	f.Where, f.Reason = s.where(class, of)

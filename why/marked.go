@@ -23,10 +23,10 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 			continue
 		}
 		f := s.markedFinding(one, runs)
-		if meant := one.MayBeMeant() && (one.Endless() || f.When.Always && s.livesOn()); meant {
-			s.meant = append(s.meant, f.Class)
-		} else {
+		if meant := one.MayBeMeant() && (one.Endless() || f.When.Always && s.livesOn()); !meant {
 			all = append(all, f)
+		} else if one.Verdict == sampledata.Stuck {
+			s.meant = append(s.meant, f.Class)
 		}
 	}
 	return all

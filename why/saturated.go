@@ -120,7 +120,7 @@ func (s *searcher) observed(f *Finding) []hotspots.Observation {
 func (f *Finding) unexplained() bool {
 	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
 		!f.limits() && f.Bound == nil && !f.Where.inRoundTrip() &&
-		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Fellow && c.Certainty != Meanwhile })
+		!slices.ContainsFunc(f.Causes, func(c Cause) bool { return !c.Certainty.isGuess() })
 }
 
 // signServers adds the signs of servers that others may wait for, and
@@ -128,26 +128,24 @@ func (f *Finding) unexplained() bool {
 func (a *searched) signServers() {
 	named := make(map[*Finding]bool)
 	for _, server := range a.Findings {
-		sign := ""
+		serves := false
 		for _, f := range a.Findings {
 			if !a.mayServe(server, f) {
 				continue
 			}
-			switch {
-			case a.saturates(server) && server.Alive > 1.5:
-				sign = inTurns
-			case a.saturates(server):
-				sign = saturated
-			default:
-				sign = coincident
-			}
-			if !named[f] {
+			if serves = true; !named[f] {
 				named[f] = true
 				f.Signs = append(f.Signs, "it may wait for what "+server.Class+" does in "+server.Where.Function)
 			}
 		}
-		if sign != "" {
-			server.Signs = append(server.Signs, sign)
+		switch {
+		case !serves:
+		case a.saturates(server) && server.Alive > 1.5:
+			server.Signs = append(server.Signs, inTurns)
+		case a.saturates(server):
+			server.Signs = append(server.Signs, saturated)
+		default:
+			server.Signs = append(server.Signs, coincident)
 		}
 	}
 	for _, f := range a.Findings {

@@ -9,16 +9,22 @@ import (
 )
 
 // A wait that nobody is known to end comes after a server that
-// is always at work, however many wait. If the server mostly
-// rests, it is no reason.
+// is always at work, however many wait. One that waits for a
+// processor is at work, too. If it mostly rests, it is no reason.
 func TestSaturatedServers(t *testing.T) {
-	for busy, want := range map[int]string{9: "main.store", 5: "main.ask"} { // of 10 samples
+	for _, c := range []struct {
+		syncs, ready int // of 10 samples: it waits for the disk, or for a processor
+		want         string
+	}{{9, 0, "main.store"}, {5, 4, "main.store"}, {5, 0, "main.ask"}} {
 		s := newScene()
 		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
 		for i := range 100 {
 			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.serve")}
-			if i%10 < busy {
+			switch {
+			case i%10 < c.syncs:
 				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+			case i%10 < c.syncs+c.ready:
+				states[server] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.serve", "main.store")
 			}
 			for j, g := range callers {
 				if states[g] = s.at(selects, "main.call", "main.ask"); (i+j)%25 == 0 {
@@ -28,39 +34,18 @@ func TestSaturatedServers(t *testing.T) {
 			s.sample(t, states)
 		}
 		a := s.find(t)
-		if len(a.Findings) < 2 || a.Findings[0].Where.Function != want {
-			for _, f := range a.Findings {
-				t.Errorf("busy in %d of 10 samples: %s in %s, mean %v, causes %+v", busy, f.Kind, f.Where.Function, f.Mean, f.Causes)
-			}
+		if len(a.Findings) < 2 || a.Findings[0].Where.Function != c.want {
+			t.Fatalf("%+v: %+v", c, a.Findings)
 		}
 		for _, f := range a.Findings {
-			if signed := slices.Contains(f.Signs, saturated); signed != (want == "main.store" && f.Where.Function == want) {
-				t.Errorf("busy in %d of 10 samples: %s has the signs %q", busy, f.Where.Function, f.Signs)
+			if signed := slices.Contains(f.Signs, saturated); signed != (c.want == "main.store" && f.Class == "go:main.serve") {
+				t.Errorf("%+v: %s has the signs %q", c, f.Where.Function, f.Signs)
+			}
+			says := slices.Contains(f.Signs, "it may wait for what go:main.serve does in main.store")
+			if says != (c.want == "main.store" && f.Class == "go:main.call") {
+				t.Errorf("%+v: %s has the signs %q", c, f.Where.Function, f.Signs)
 			}
 		}
-	}
-}
-
-// A server that waits for a processor is at work, too.
-func TestServersReady(t *testing.T) {
-	s := newScene()
-	callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
-	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sampledata.State{Run: sampledata.Runnable}, "main.serve", "main.store")}
-		if i%10 < 5 {
-			states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
-		}
-		for j, g := range callers {
-			if states[g] = s.at(selects, "main.call", "main.ask"); (i+j)%25 == 0 {
-				states[g] = s.at(runs, "main.call", "main.think")
-			}
-		}
-		s.sample(t, states)
-	}
-	a := s.find(t)
-	if len(a.Findings) < 2 || !slices.Contains(a.Findings[0].Signs, saturated) || a.Findings[0].Class != "go:main.serve" ||
-		!slices.Contains(a.Findings[1].Signs, "it may wait for what go:main.serve does in main.store") {
-		t.Errorf("%+v", a.Findings)
 	}
 }
 

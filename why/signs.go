@@ -45,6 +45,9 @@ const isSign = 0.5
 var logging = regexp.MustCompile(`^log\.|^log/slog\.|^go\.uber\.org/zap|^k8s\.io/klog|` +
 	`^github\.com/(sirupsen/logrus|rs/zerolog|golang/glog|hashicorp/go-hclog|go-kit/log)\b`)
 
+// lockingToRead matches what waits for a lock for reading.
+var lockingToRead = named(`sync\.runtime_SemacquireRWMutexR`)
+
 // syncing matches the functions that wait until data is on the disk.
 var syncing = named(`os\.\(\*File\)\.Sync|(syscall|golang\.org/x/sys/unix)\.F(data)?sync`)
 
@@ -81,7 +84,7 @@ var signs = []sign{
 			if f.holders(func(*Cause) bool { return true }) >= mostOf {
 				return 0 // it is said who has it
 			}
-			return onStack(`^sync\.runtime_SemacquireRWMutexR$`)(s, f)
+			return s.doing(f, lockingToRead)
 		},
 		"readers wait for a writer: it has the lock, or waits for earlier readers", ""},
 	{[]Kind{LockKind}, (*searcher).ofOnce,

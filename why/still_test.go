@@ -219,8 +219,13 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 		if found := len(a.Findings) == 1 && a.Findings[0].Kind == StuckKind; found != c.found || !found && a.State != Unmoved {
 			t.Errorf("%s: %s %+v", name, a.State, a.Findings)
 		}
-		if said := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Stuck }); said == c.found {
+		never := func(r Resting) bool { return r.Stuck }
+		if said := slices.ContainsFunc(a.Resting, never); said == c.found {
 			t.Errorf("%s: that it can never go on is said: %v", name, said)
+		}
+		r.Marking.Groups[0].Verdict = sampledata.Suspected
+		if a, err = Find(r, configured()); err != nil || slices.ContainsFunc(a.Resting, never) {
+			t.Errorf("%s: that it can never go on is said though it is not known: %v", name, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package why
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -117,8 +118,10 @@ func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
 	return ""
 }
 
-// processEnd matches what waits for the end of a process.
-var processEnd = named(`os/exec\.\(\*Cmd\)\.Wait`)
+// processWait waits for the end of a process.
+const processWait = "os/exec.(*Cmd).Wait"
+
+var processEnd = named(regexp.QuoteMeta(processWait))
 
 // forProcess is the note of waits for the end of a process to
 // look after, and of waits for who waits for it.
@@ -136,7 +139,7 @@ func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
 // leftToChild returns what those do that goroutines have started
 // where they wait, if these wait for the end of a process.
 func (s *searcher) leftToChild(class int32, of func(*situation) bool) []Cause {
-	ends := func(f sampledata.Function) bool { return f.Name == "os/exec.(*Cmd).Wait" }
+	ends := func(f sampledata.Function) bool { return f.Name == processWait }
 	if !slices.ContainsFunc(s.e.r.Functions, ends) {
 		return nil
 	}
@@ -206,12 +209,14 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	f.Limit = s.limit(class, of)
 	receives := views.WaitingFor(f.Reason) != views.Sending && !writes(f.Where.Library)
-	if causes := s.leftToChild(class, of); receives && sharesOf(f.Causes) < explains && sharesOf(causes) >= explains {
-		f.Causes = causes
-		if child, known := s.e.byName[causes[0].Class]; known && s.e.classes[child].ends() {
-			return ""
+	if receives && sharesOf(f.Causes) < explains {
+		if causes := s.leftToChild(class, of); sharesOf(causes) >= explains {
+			f.Causes = causes
+			if child, known := s.e.byName[causes[0].Class]; known && s.e.classes[child].ends() {
+				return ""
+			}
+			return forProcess
 		}
-		return forProcess
 	}
 	if receives && s.awaitsWork(class, f) {
 		return s.forOthers(class, f, forWork)
