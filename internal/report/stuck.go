@@ -193,7 +193,7 @@ func behindText(groups []*sampledata.MarkedGroup) string {
 // mostBehind limits the places that are listed.
 const mostBehind = 5
 
-// mainID is the number that the runtime gives the main goroutine.
+// mainID is the main goroutine's number.
 const mainID = 1
 
 // groupText returns how many goroutines are at one place, what

@@ -51,7 +51,7 @@ func TestStuckBesideADeadlock(t *testing.T) {
 	}
 }
 
-// No wait is said to be longer than it is, or to be that of all.
+// A wait is rounded down, and of several goroutines, one waits so long.
 func TestStuckWords(t *testing.T) {
 	group := func(count int, ids ...int64) []sampledata.MarkedGroup {
 		return []sampledata.MarkedGroup{{Count: count, IDs: ids, Verdict: sampledata.Stuck, Wait: sampledata.ForSender, Reason: "chan receive",

@@ -116,8 +116,8 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// The stack of a goroutine that is new, and moves in the halt, is
-// not known: it is not that of the goroutine that had its g.
+// The stack of a new goroutine that moves in the halt is not known.
+// An earlier goroutine with the same g had another stack.
 func TestNewGoroutineMoves(t *testing.T) {
 	v := begin(t, build(t), every...)
 	attach(t, v).Release() // it waits until all are parked
