@@ -41,7 +41,7 @@ func (of *Locks) Write(w io.Writer) {
 	lockTable(b, width, LockHeads(a), a.Locks, first(a.Locks, top), moreLocks,
 		func(l *locks.Lock) []string { return LockRow(a, l) }, describeOne)
 	if len(a.Shared) > 0 {
-		termtext.Fprintf(b, "\n%s\n", SharedWaits(a))
+		termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(SharedWaits(a), 0, whyWidth)))
 	}
 	lockTable(b, width, []string{"waited", "mean", "hits", "likely", "what"}, a.Shared,
 		first(a.Shared, top), func(n int) string { return fmt.Sprintf("%d more", n) },

@@ -44,7 +44,8 @@ func TestSharedThings(t *testing.T) {
 	(&Locks{Recording: r, Analysis: a, Top: 1}).Write(b)
 	const want = `no goroutine was seen waiting for a lock of package sync
 
-3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 % likely, 33.3 % ambiguous
+3 hits of waiting for channels used as locks, semaphores, pools or sockets; who has them: 66.7 %
+likely, 33.3 % ambiguous
 
   waited  mean  hits   likely  what
 20.00 ms  1.00     2  100.0 %  channel in main.send
