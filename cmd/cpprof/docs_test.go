@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -47,32 +47,22 @@ func TestDocs(t *testing.T) {
 	numbers := fixture.Start(t, fixture.Build(t, "variables"))
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "requests_total 42") }))
 	t.Cleanup(endpoint.Close)
-	script := "exec $CPPROF demo -d 3s\nstdout 'four problems on purpose'\n"
-	count := 0
-	all := pages(t)
-	for _, page := range slices.Sorted(maps.Keys(all)) {
-		script += "# " + page + "\n"
-		for _, c := range commandLines(all[page]) {
-			script += "exec $CPPROF " + strings.TrimPrefix(c, "cpprof ") + "\nstdouterr\n"
-			count++
-		}
-	}
-	if count < 20 {
-		t.Fatalf("the documentation has only %d command lines:\n%s", count, script)
-	}
-	file := filepath.Join(t.TempDir(), "docs.txtar")
-	if err := os.WriteFile(file, []byte(script), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	scripts := docScripts(t)
 	server := fixture.Build(t, "brief")
 	program := fixture.Cpprof(t) // the demo records this, and its functions have other names in a test
-	twins := map[string]string{"bob": "bob", "old": "before", "new": "after"}
+	demo := exec.Command(program, "demo", "-d", "3s")
+	demo.Dir = t.TempDir()
+	if out, err := demo.CombinedOutput(); err != nil || !strings.Contains(string(out), "four problems on purpose") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	writeOtherTools(t, demo.Dir)
+	twins := map[string]string{"bob": "bob", "run": "bob", "old": "before", "new": "after"}
 	folder, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
 	}
 	testscript.Run(t, testscript.Params{
-		Files: []string{file},
+		Files: scripts,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TARGET", fmt.Sprint(target.Pid()))
 			e.Setenv("VARIABLES", fmt.Sprint(numbers.Pid()))
@@ -83,11 +73,34 @@ func TestDocs(t *testing.T) {
 					return err
 				}
 			}
-			writeOtherTools(t, e.WorkDir)
+			if err := os.CopyFS(e.WorkDir, os.DirFS(demo.Dir)); err != nil {
+				return err
+			}
 			return os.Symlink(server, filepath.Join(e.WorkDir, "server"))
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"stdouterr": saidSomething},
 	})
+}
+
+// docScripts writes a script with the command lines of each page.
+func docScripts(t *testing.T) (files []string) {
+	t.Helper()
+	folder, count := t.TempDir(), 0
+	for page, text := range pages(t) {
+		script := ""
+		for _, c := range commandLines(text) {
+			script += "exec $CPPROF " + strings.TrimPrefix(c, "cpprof ") + "\nstdouterr\n"
+			count++
+		}
+		files = append(files, filepath.Join(folder, strings.TrimSuffix(page, ".md")+".txtar"))
+		if err := os.WriteFile(files[len(files)-1], []byte(script), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count < 20 {
+		t.Fatalf("the documentation has only %d command lines", count)
+	}
+	return files
 }
 
 // saidSomething checks that the command before it has printed something.

@@ -132,6 +132,7 @@ func TestHostileNamesLong(t *testing.T) {
 // shows nothing but text, and the JSON has the names as they
 // are.
 func TestHostileAnswers(t *testing.T) {
+	t.Parallel()
 	c := startMCP(t)
 	name, cut := hostile+".cpprof", "cut"+hostile
 	path := filepath.Join(c.folder, name)

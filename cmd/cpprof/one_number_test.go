@@ -32,6 +32,7 @@ import (
 // compares the answer with its commands, and with the other
 // commands.
 func TestOneNumber(t *testing.T) {
+	t.Parallel()
 	twins, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
 		t.Fatal(err)
