@@ -98,6 +98,7 @@ func (p *program) end() {
 // A long call is kept when it is over, not when it is long
 // enough. Short ones are not.
 func TestKeepLongCall(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t, "calls(main.handle) > 500ms", 5)
 	for range 5 {
 		p.spend(p.out, 300*time.Millisecond)
@@ -117,6 +118,7 @@ func TestKeepLongCall(t *testing.T) {
 // A call that does not end is kept once, and its end is no
 // reason to keep it again.
 func TestKeepEndlessCall(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t, "calls(main.handle) > 500ms", 1)
 	p.spend(p.out, time.Second)
 	p.spend(p.in, 8*time.Second)
@@ -130,6 +132,7 @@ func TestKeepEndlessCall(t *testing.T) {
 // What must hold for some time does not count sooner. What is
 // under way at the end is named.
 func TestKeepHeld(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t, "goroutines.running > 0 && time > 3 for 2s", 5)
 	p.spend(p.in, 4*time.Second)
 	p.end()
@@ -147,6 +150,7 @@ func TestKeepHeld(t *testing.T) {
 // Of calls that are timed one by one, two that follow one
 // another between samples are not one.
 func TestKeepTimedCalls(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t, "calls(main.handle) > 500ms", 5)
 	for range 20 { // it is always in the function when a sample is taken
 		p.spend(p.in, 200*time.Millisecond)
@@ -168,6 +172,7 @@ func TestKeepTimedCalls(t *testing.T) {
 // What can't be written is reported, does not count, and is
 // tried again when there is a reason.
 func TestKeepFails(t *testing.T) {
+	t.Parallel()
 	p := newProgram(t, "goroutines > 5", 2)
 	p.spend(p.out, time.Second)
 	p.fail.Store(true)

@@ -116,6 +116,7 @@ func TestExpvar(t *testing.T) {
 // An endpoint that fails, hangs or answers without end costs a
 // bounded time and memory. The samples go on without its values.
 func TestBadEndpoint(t *testing.T) {
+	t.Parallel()
 	now, url := served(t, text(metrics))
 	r, err := endpoint(url, true).Open(Target{})
 	if err != nil {
@@ -184,6 +185,7 @@ func recordMany(t *testing.T, url string) {
 // A scrape in the background that fails is an error once, and
 // its values are not measured until another one succeeds.
 func TestEndpointRecovers(t *testing.T) {
+	t.Parallel()
 	now, url := served(t, text("a 1\n"))
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, err := Open(Target{}, []Source{endpoint(url, true), endpoint(url, true)})

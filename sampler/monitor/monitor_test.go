@@ -38,6 +38,7 @@ func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 // For a program that uses processor time and memory, the
 // monitors measure as much as the program itself reports.
 func TestProcessStat(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "grower"))
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, _ := Open(Target{PID: target.Pid()}, Builtin())
@@ -63,6 +64,7 @@ func TestProcessStat(t *testing.T) {
 // Values that can't be read are not measured: from the beginning
 // if there is no such process, and later if it has ended.
 func TestNotMeasured(t *testing.T) {
+	t.Parallel()
 	b := sampledata.NewBuilder(sampledata.Header{})
 	sources := []Source{processStat, threadTimes}
 	none, _ := Open(Target{PID: math.MaxInt32}, sources)
