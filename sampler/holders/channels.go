@@ -171,17 +171,40 @@ func (e *enders) setChannel(key int32, s *Sighting, channel uint64) {
 	}
 }
 
-// nameToReceiver reports, for a goroutine that waits to receive
-// from a channel or to send to it, the goroutines that may end
-// the wait. If the channel has a buffer, that is found out again
-// in each sample.
-func (e *enders) nameToReceiver(key int32) {
-	w, _ := e.awaited(key)
-	if found := e.endersOf(w, func(other int32) bool { return other != key }); found.ids != 0 {
-		e.sample.Update(key, w.Object, found.evidence, found.ids)
-	}
-	if u := &e.records[key].uses; !u.buffered && len(e.buffered) < maxBuffered {
-		u.buffered = true
-		e.buffered = append(e.buffered, key)
+// nameToChannels reports, for goroutines that wait to receive
+// from channels or to send to them, the goroutines that may end
+// the waits. Those that close a channel are named only if nobody
+// is known to send to it.
+func (e *enders) nameToChannels(waiting []int32) {
+	e.unnamed = e.unnamed[:0]
+	e.nameTo(waiting, aChannel, func(key int32) {
+		w, _ := e.awaited(key)
+		if !e.nameToChannel(key, w) && w.Kind == syncflow.Send {
+			e.unnamed = append(e.unnamed, key)
+		}
+	})
+	e.nameTo(e.unnamed, aClosed, func(key int32) {
+		w, _ := e.awaited(key)
+		e.nameToChannel(key, endedBy(w, aClosed))
+	})
+}
+
+// nameToChannel reports the goroutines that may do what one
+// waits for, and whether there are any.
+func (e *enders) nameToChannel(key int32, w syncflow.Action) bool {
+	found := e.endersOf(w, func(other int32) bool { return other != key })
+	e.sample.Update(key, w.Object, found.evidence, found.ids)
+	return found.ids != 0
+}
+
+// mayBuffer adds goroutines that have begun to wait to those
+// whose channels may have buffers: who may end their waits is
+// found out again in each sample.
+func (e *enders) mayBuffer(waiting []int32) {
+	for _, key := range waiting {
+		if u := &e.records[key].uses; !u.buffered && len(e.buffered) < maxBuffered {
+			u.buffered = true
+			e.buffered = append(e.buffered, key)
+		}
 	}
 }

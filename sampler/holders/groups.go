@@ -21,7 +21,7 @@ func (e *enders) addGroup(key int32, was, now *sampledata.State) bool {
 		return false
 	}
 	r.awaited = w
-	if !isOfGroup(w.Kind) {
+	if thingOf(w.Kind) != aGroup {
 		e.addSelect(key, was, now)
 		return true
 	}
@@ -40,7 +40,7 @@ func (e *enders) findGrouped() {
 		s := e.sample.Sighting(key)
 		r := &e.records[key]
 		r.uses.grouped = s.Exists && s.Run == sampledata.Waiting && r.awaited.Object != 0 &&
-			isOfGroup(r.awaited.Kind)
+			thingOf(r.awaited.Kind) == aGroup
 		return !r.uses.grouped
 	})
 	clear(e.found)

@@ -172,9 +172,5 @@ func (e *enders) findBuffered() {
 		}
 		return !u.buffered
 	})
-	e.nameTo(e.buffered, aChannel, func(key int32) {
-		w, _ := e.awaited(key)
-		found := e.endersOf(w, func(other int32) bool { return other != key })
-		e.sample.Update(key, w.Object, found.evidence, found.ids)
-	})
+	e.nameToChannels(e.buffered)
 }

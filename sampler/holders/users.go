@@ -53,6 +53,7 @@ type enders struct {
 	// how many of these are in no select, and in one
 	plain, selects int
 	waiting        []int32 // the ones that have
+	unnamed        []int32 // those for whom nobody is known to send
 	again          int     // number of stacks that are read again
 	shares         []share
 	set            []sampledata.GoroutineID
@@ -72,8 +73,20 @@ type thing uint8
 const (
 	aChannel thing = iota
 	aGroup         // or a condition, a semaphore, a pool
+	aClosed        // a channel that they close
 	numThings
 )
+
+// thingOf returns what an action is done with.
+func thingOf(k syncflow.ActionKind) thing {
+	switch k {
+	case syncflow.Send, syncflow.Receive:
+		return aChannel
+	case syncflow.Close:
+		return aClosed
+	}
+	return aGroup
+}
 
 // uses are the channels, groups and conditions that a goroutine
 // uses, by its stack.
@@ -90,12 +103,9 @@ type uses struct {
 // thing. Waiting for a group oneself ends no such wait.
 func (u *uses) has(kind thing) bool {
 	return slices.ContainsFunc(u.list, func(u syncflow.Action) bool {
-		return !u.Awaited && u.Kind != syncflow.Close && (kind == aGroup) == isOfGroup(u.Kind)
+		return !u.Awaited && thingOf(u.Kind) == kind
 	})
 }
-
-// isOfGroup reports whether an action is one with a group or a condition.
-func isOfGroup(k syncflow.ActionKind) bool { return k != syncflow.Send && k != syncflow.Receive }
 
 // awaited returns what others must do to end the wait of a
 // goroutine that is in a method Wait. It returns false if the
@@ -154,7 +164,8 @@ func (e *enders) see(key int32, st *Stack) {
 // groups and conditions.
 func (e *enders) find() {
 	e.findChannels()
-	e.nameTo(e.waiting, aChannel, e.nameToReceiver)
+	e.nameToChannels(e.waiting)
+	e.mayBuffer(e.waiting)
 	if e.isTurn(aChannel) {
 		e.findBuffered()
 	}
@@ -176,7 +187,7 @@ func (e *enders) nameTo(waiting []int32, kind thing, name func(key int32)) {
 		return
 	}
 	if users := e.usersOf(kind); len(users) <= maxUsers {
-		e.indexUsers(waiting, users)
+		e.indexUsers(waiting, users, kind)
 		for _, key := range waiting {
 			name(key)
 		}
@@ -201,11 +212,11 @@ func (e *enders) usersOf(kind thing) []int32 {
 
 // indexUsers lists, for each thing that goroutines wait for, the
 // users that can end such a wait.
-func (e *enders) indexUsers(waiting, users []int32) {
+func (e *enders) indexUsers(waiting, users []int32, kind thing) {
 	clear(e.index)
 	for _, key := range waiting {
 		if w, ok := e.awaited(key); ok {
-			e.index[w] = nil
+			e.index[endedBy(w, kind)] = nil
 		}
 	}
 	for _, key := range users {
@@ -225,6 +236,14 @@ func (e *enders) indexUsers(waiting, users []int32) {
 func (e *enders) awaited(key int32) (syncflow.Action, bool) {
 	w := e.records[key].awaited
 	return w, w.Object != 0
+}
+
+// endedBy returns what ends a wait if it is done with a kind of thing.
+func endedBy(w syncflow.Action, kind thing) syncflow.Action {
+	if kind == aClosed {
+		w.Kind = syncflow.Close
+	}
+	return w
 }
 
 // endersOf returns the goroutines that do what is waited for and

@@ -13,6 +13,7 @@ const (
 	group   = 0x600
 
 	toReceive = "chan receive"
+	toSend    = "chan send"
 	forGroup  = "sync.WaitGroup.Wait"
 
 	inSelect = "select"
@@ -54,6 +55,38 @@ func TestChannels(t *testing.T) {
 	s.expect(0, none)
 	if s.states[0].Lock != 0 {
 		t.Errorf("it is said to wait for %#x, which was not read", s.states[0].Lock)
+	}
+}
+
+// Whoever may close the channel ends the wait of a receiver, too.
+// It is named only if nobody is known to send.
+func TestChannelsThatAreClosed(t *testing.T) {
+	const sudog = 0x900
+	closes := syncflow.Action{Object: channel, Kind: syncflow.Close}
+	for name, c := range map[string]struct {
+		reason string
+		sends  bool
+		named  []sampledata.GoroutineID
+	}{
+		"a receiver":                        {toReceive, false, []sampledata.GoroutineID{101}},
+		"a receiver to which another sends": {toReceive, true, []sampledata.GoroutineID{102}},
+		"a sender":                          {toSend, false, nil},
+	} {
+		s := newScene(t, 3)
+		s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+		s.put(sudog, int(sceneSudog.C), channel)
+		s.does(1, closes)
+		if c.sends {
+			s.does(2, syncflow.Action{Object: channel, Kind: syncflow.Send})
+		}
+		s.waits(0, c.reason, 0, sudog)
+		s.f.Find(Halt{})
+		t.Log(name)
+		evidence := ambiguous
+		if c.named == nil {
+			evidence = none
+		}
+		s.expect(0, evidence, c.named...)
 	}
 }
 

@@ -36,7 +36,7 @@ func namedTooRarely(t *testing.T, r *sampledata.Recording) (few []string) {
 		}
 		return ""
 	}
-	partners := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose"}
+	partners := map[string]string{"main.consume": "main.produce", "main.fill": "main.choose", "main.ask": "main.answer"}
 	named, waited := map[string]int32{}, map[string]int32{}
 	for _, run := range r.Runs.All() {
 		name := start(run.Goroutine)

@@ -9,6 +9,9 @@ func startChannels() {
 		go fill(fast)
 	}
 	go choose(fast, make(chan bool))
+	asked := make(chan chan struct{})
+	go ask(asked)
+	go answer(asked)
 }
 
 // produce keeps its receivers waiting.
@@ -40,5 +43,22 @@ func choose(from <-chan int, done chan bool) {
 		case <-done:
 			return
 		}
+	}
+}
+
+// ask waits until its question is answered.
+func ask(to chan<- chan struct{}) {
+	for {
+		answered := make(chan struct{})
+		to <- answered
+		<-answered
+	}
+}
+
+// answer closes the channel of each question, after a while.
+func answer(from <-chan chan struct{}) {
+	for answered := range from {
+		work()
+		close(answered)
 	}
 }
