@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
@@ -40,7 +41,11 @@ func (s *searcher) restingPlace(at *situation) (p restingPlace, ok bool) {
 // a goroutine rests in one place meanwhile, and hardly ever else.
 func (a *searched) signGatherer(f *Finding) {
 	waits := a.observed(f)
-	if waits == nil || f.Phase || !f.unexplained() || begins(waits) < minWaits {
+	if waits == nil || f.Phase || !f.unexplained() {
+		return
+	}
+	if begins(waits) < minWaits {
+		a.signMethod(f, waits)
 		return
 	}
 	wait := func(i int) bool { return waits[i].Hits > 0 }
@@ -73,6 +78,49 @@ func (a *searched) signGatherer(f *Finding) {
 	if sign != "" {
 		f.Signs = append(f.Signs, sign)
 	}
+}
+
+// signMethod adds a sign to waits in a method while nobody is at
+// work, if a goroutine rests meanwhile in a method of the same
+// type. The waits need not end in between.
+func (a *searched) signMethod(f *Finding, waits []hotspots.Observation) {
+	typ := receiver(f.Where.Function)
+	if typ == "" || a.isAlone(f) < isSign {
+		return
+	}
+	wait := func(i int) bool { return waits[i].Hits > 0 }
+	var sign string
+	for p := range grouped(a.e, a.restingPlace) {
+		method := a.e.places.function(p.at)
+		if receiver(method) != typ {
+			continue
+		}
+		there := a.e.observe([]question{{hit: func(at *situation) bool {
+			other, rests := a.restingPlace(at)
+			return rests && other == p
+		}}})[0]
+		switch then := shareOf(there, wait); {
+		case then.Low < mostOf:
+		case sign != "":
+			return // of two, nobody knows which
+		default:
+			sign = fmt.Sprintf("meanwhile, %s %s, in %s, a method of the same type: it may gather work until a time",
+				a.e.classes[p.class].name, p.does.Words(), method)
+		}
+	}
+	if sign != "" {
+		f.Signs = append(f.Signs, sign)
+	}
+}
+
+// receiver returns the type of a method, with its package:
+// "main.(*queue)"; "" if the function has none.
+func receiver(function string) string {
+	typ, _, _ := strings.Cut(function, ").")
+	if len(typ) == len(function) {
+		return ""
+	}
+	return typ + ")"
 }
 
 // begins returns how often goroutines were seen to begin to wait

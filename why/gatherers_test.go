@@ -74,3 +74,46 @@ func TestGatherersAlike(t *testing.T) {
 		}
 	}
 }
+
+// If nobody is at work while goroutines wait in a method, one that
+// rests in another method of the type all the time may gather, too.
+// Another type's may not, and of two, nobody knows which.
+func TestGatherersOfAType(t *testing.T) {
+	for name, c := range map[string]struct {
+		writers []string
+		says    string
+	}{
+		"the type's": {[]string{"main.(*batch).run"}, "meanwhile, go:main.(*batch).run waits in a select for channels, in main.(*batch).run, a method of the same type: it may gather work until a time"},
+		"another's":  {[]string{"main.(*batches).run"}, ""},
+		"no method":  {[]string{"main.run"}, ""},
+		"two":        {[]string{"main.(*batch).run", "main.(*batch).clean"}, ""},
+	} {
+		s := newScene()
+		callers := s.spawn(4, "main.call")
+		writers := make(map[string]sampledata.GoroutineID)
+		for _, w := range c.writers {
+			writers[w] = s.spawn(1, w)[0]
+		}
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for w, g := range writers {
+				if states[g] = s.at(selects, w); i%50 == 0 {
+					states[g] = s.at(runs, w)
+				}
+			}
+			for n, g := range callers {
+				wait := s.at(idles, "main.call", "main.(*batch).Do")
+				wait.Lock = uint64(0x1000 + 16*i + n) // each time another channel
+				states[g] = wait
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 1 {
+			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
+		}
+		if got := strings.Join(a.Findings[0].Signs, "; "); !strings.HasSuffix(got, c.says) || c.says == "" && strings.Contains(got, "gather") {
+			t.Errorf("%s: the signs are %q", name, got)
+		}
+	}
+}
