@@ -321,14 +321,16 @@ func (a *searched) order() {
 // mayCause reports whether one finding may be the reason of
 // another one. A server may be the reason of a wait that nobody
 // is known to end; who can't write, of a standstill. Code of one
-// class may be why another one waits for a processor. What the
-// program's own handlers do may be why their clients wait.
+// class may be why another one waits for a processor, and why the
+// same one does if the machine has no more. What the program's
+// own handlers do may be why their clients wait.
 func (a *searched) mayCause(cause, f *Finding) bool {
 	switch f.Kind {
 	case StandstillKind:
 		return cause.Kind == IOKind && cause.mayHoldUp(f)
 	case ProcessorKind:
-		return cause.Kind == ComputeKind && cause.Class != f.Class && cause.covered(f.Causes) >= explains
+		return cause.Kind == ComputeKind && cause.covered(f.Causes) >= explains &&
+			(cause.Class != f.Class || a.e.crowd().hasAll())
 	}
 	if f.handler != "" {
 		its := func(p Part) bool { return p.Name == f.handler }

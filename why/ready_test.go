@@ -100,3 +100,34 @@ func TestCodeForWhichOthersAreReady(t *testing.T) {
 		}
 	}
 }
+
+// Code of the class that waits for processors comes first, too, if
+// the machine has no more of them than the program uses.
+func TestCodeOfThoseThatAreReady(t *testing.T) {
+	ready := sampledata.State{Run: sampledata.Runnable}
+	for cpus, first := range map[int64]Kind{4: ComputeKind, 16: ProcessorKind} {
+		s := newScene()
+		all := s.spawn(12, "main.handle")
+		monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
+			return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
+		}
+		machine, own := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
+		may := monitor("process.cpus", "CPUs", sampledata.Level)
+		for i := range 80 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for j, g := range all {
+				if states[g] = s.at(ready, "main.handle", "main.parse"); (i+j)%3 == 0 {
+					states[g] = s.at(runs, "main.handle", "main.parse")
+				}
+			}
+			used := sampledata.Count(uint64(4 * s.now))
+			s.Measure(machine, used)
+			s.Measure(own, used)
+			s.Measure(may, sampledata.Number(cpus))
+			s.sample(t, states)
+		}
+		if a := s.find(t); len(a.Findings) != 2 || a.Findings[0].Kind != first {
+			t.Errorf("%d CPUs: %+v", cpus, a.Findings)
+		}
+	}
+}

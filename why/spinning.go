@@ -105,6 +105,17 @@ func (f *Finding) spins() bool {
 // polling matches what goroutines run that look at channels.
 var polling = regexp.MustCompile(`^runtime\.(selectgo|selectnb\w+|chanrecv\d?|chansend\d?)$`)
 
+// What looks at one channel, and what it calls only if the channel
+// has a value, or takes one: a free list is no loop that spins.
+var (
+	looked = named(`runtime\.selectnb(send|recv)`)
+	passed = named(`runtime\.(lock|unlock|typedmemmove|recv|send)\w*`)
+)
+
+// leastPassed is the share of looks at one channel from which
+// these mostly find what they look for: it takes longer.
+const leastPassed = 0.1
+
 // polls returns 1 if the goroutines of a finding look at
 // channels for much of it, and hardly ever wait: for little of
 // their life, or once, such as before the first work comes.
@@ -115,6 +126,13 @@ func (s *searcher) polls(f *Finding) float64 {
 	c := &s.e.classes[class]
 	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
 	if often || s.doing(f, polling) < 0.25 {
+		return 0
+	}
+	p := s.e.places
+	looks, passes := weigh(s.members(class),
+		func(at *situation) bool { return p.matches(at.state.Stack, looked) },
+		func(at *situation) bool { return p.matches(at.state.Stack, passed) })
+	if passes > leastPassed*looks {
 		return 0
 	}
 	return 1

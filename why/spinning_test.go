@@ -79,3 +79,32 @@ func TestShortGoroutinesDoNotSpin(t *testing.T) {
 		}
 	}
 }
+
+// Whoever looks at a channel and finds nothing may spin. A free list
+// mostly has something.
+func TestFreeListsDontSpin(t *testing.T) {
+	for _, finds := range []bool{false, true} {
+		s := newScene()
+		all := s.spawn(4, "main.encode")
+		for i := range 100 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				switch (i + j) % 4 {
+				case 0:
+					states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.empty")
+				case 1:
+					if states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv"); finds {
+						states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.lock2")
+					}
+				default:
+					states[g] = s.at(runs, "main.encode")
+				}
+			}
+			s.sample(t, states)
+		}
+		spins := slices.ContainsFunc(s.find(t).Findings, (*Finding).spins)
+		if spins == finds {
+			t.Errorf("it finds something: %v, it spins: %v", finds, spins)
+		}
+	}
+}

@@ -117,6 +117,10 @@ func (c *Crowd) ofOwn(want float64) bool {
 		(c.Others < want/2 || c.hasFree())
 }
 
+// hasAll reports whether the program has a processor for each CPU
+// that it may run on.
+func (c *Crowd) hasAll() bool { return c != nil && c.CPUs > 0 && c.Most >= c.CPUs }
+
 // hasFree reports whether CPUs are free most of the time.
 func (c *Crowd) hasFree() bool { return c.Own+c.Others < busy*float64(c.CPUs) }
 
