@@ -269,7 +269,7 @@ const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
 // awaitsWork reports whether goroutines of a class that wait to
 // receive probably wait for work.
 func (s *searcher) awaitsWork(class int32, f *Finding) bool {
-	if s.inCalls() || s.isBusy(f.Where.Function) || f.shares() {
+	if s.inCalls() || s.isBusy(f.Where.Function) || f.shares() || f.Where.takesPlace() {
 		return false
 	}
 	if s.asks(f.Where.Library) { // a semaphore may count what a queue has

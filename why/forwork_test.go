@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -188,6 +189,34 @@ func TestWhoLivesOnce(t *testing.T) {
 		once := slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Note == livesOnce })
 		if once != (comes == 1) {
 			t.Errorf("each comes %d times to wait: %+v %+v", comes, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// Goroutines that were only seen to wait for a place in a pool don't
+// wait for work, as those that take a job out of one may.
+func TestPlacesInPoolsAreNoWork(t *testing.T) {
+	for last, waits := range map[string]bool{
+		"redis/lib.(*Pool).GetContext": true, "redis/lib.(*Queue).Get": false, "redis/lib.(*WorkerPool).getJob": false,
+	} {
+		s := newScene()
+		all := s.spawn(8, "main.request")
+		for range 100 {
+			s.now += 20 * time.Millisecond
+			var changes []sampledata.Change
+			for _, g := range all { // each time, it has run in between
+				changes = append(changes, sampledata.Change{Goroutine: g, Again: true, State: s.at(selects, "main.request", last, "redis/lib.(*Pool).vacant")})
+			}
+			if err := s.Sample(sampledata.Sample{Time: s.now}, changes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a := s.find(t)
+		if len(a.Findings) == 1 != waits {
+			t.Fatalf("%s: %+v %+v", last, a.Findings, a.Hypotheses)
+		}
+		if waits && (a.Findings[0].Remedy != giveBack || a.Findings[0].Gain.Silent == "") {
+			t.Errorf("%s: the remedy is %q, the gain %+v", last, a.Findings[0].Remedy, a.Findings[0].Gain)
 		}
 	}
 }

@@ -48,6 +48,22 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 // acquiring matches the names of functions that take something for a while.
 var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn|enter|lock|limit|throttle)`)
 
+// pooling matches the methods of pools and the functions of their
+// packages, and givenWork the names of those that take work out of one.
+var (
+	pooling   = regexp.MustCompile(`(?i)pool\)?\.[^/]*$`)
+	givenWork = regexp.MustCompile(`(?i)job|task|work|msg|message|event|item|next`)
+)
+
+// takesPlace reports whether goroutines wait in a function that
+// takes something out of a pool for a while, by its name.
+func (p *Place) takesPlace() bool {
+	return slices.ContainsFunc(p.Path, func(f string) bool {
+		name := views.LastName(f)
+		return pooling.MatchString(f) && acquiring.MatchString(name) && !givenWork.MatchString(name)
+	})
+}
+
 // fellows finds out what goroutines of a class do in a function,
 // past the place where others wait in what it calls: if they
 // share something, such as a pool of connections, those that

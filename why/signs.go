@@ -26,6 +26,8 @@ const (
 	lookAtEnder = "look at who ends the wait"
 	// lookAtTimer is the same if a timer may end it.
 	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
+	// giveBack is what helps if what is shared gets lost.
+	giveBack = "see that whoever takes one gives it back, also after an error or a timeout"
 	// fasterEnd is what helps if more at a time would do no more.
 	fasterEnd = "make the other end faster: more at a time would hardly get CPUs"
 	// fewerCalls is what helps against system calls, and largerCalls if they
@@ -146,6 +148,8 @@ var signs = []sign{
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
+	{[]Kind{ChannelKind, ConditionKind}, (*searcher).losesPlaces,
+		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},
 	{[]Kind{ChannelKind}, (*searcher).isAlone, nobodyElse, lookAtTimer},
 	{[]Kind{ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
@@ -202,6 +206,15 @@ func (s *searcher) isAlone(f *Finding) float64 {
 		return 0
 	}
 	return alone / max(waits, 1)
+}
+
+// losesPlaces returns the share of a finding in waits for a place
+// in a pool, if hardly anybody gets one.
+func (s *searcher) losesPlaces(f *Finding) float64 {
+	if !f.unexplained() || len(f.Causes) > 0 || f.Share.Share < wholly || !f.Where.takesPlace() {
+		return 0
+	}
+	return 1
 }
 
 // asksOwn is the sign of waits for answers that the program may
