@@ -1,7 +1,9 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -44,14 +46,24 @@ func (a *searched) signGatherer(f *Finding) {
 	if waits == nil || f.Phase || !f.unexplained() {
 		return
 	}
-	if begins(waits) < minWaits {
-		a.signMethod(f, waits)
-		return
+	sign := ""
+	if begins(waits) >= minWaits {
+		sign = a.gatherer(waits)
 	}
+	if sign == "" && a.isAlone(f) >= isSign {
+		sign = cmp.Or(a.method(f, waits), a.sleepers(f))
+	}
+	if sign != "" {
+		f.Signs = append(f.Signs, sign)
+	}
+}
+
+// gatherer names a goroutine that rests in one place while others
+// wait, and hardly ever else; "" if there is none.
+func (a *searched) gatherer(waits []hotspots.Observation) (sign string) {
 	wait := func(i int) bool { return waits[i].Hits > 0 }
 	rest := func(i int) bool { return waits[i].Hits == 0 }
-	waited := shareOf(waits, always).Share
-	best, sign := 0.0, ""
+	waited, best := shareOf(waits, always).Share, 0.0
 	for p, by := range grouped(a.e, a.restingPlace) {
 		share := by.total() / a.e.length
 		if share > waited+gathersElse || share < gathersThen*waited {
@@ -75,21 +87,18 @@ func (a *searched) signGatherer(f *Finding) {
 			best, sign = then.Share, says
 		}
 	}
-	if sign != "" {
-		f.Signs = append(f.Signs, sign)
-	}
+	return sign
 }
 
-// signMethod adds a sign to waits in a method while nobody is at
-// work, if a goroutine rests meanwhile in a method of the same
-// type. The waits need not end in between.
-func (a *searched) signMethod(f *Finding, waits []hotspots.Observation) {
+// method names a goroutine that rests in a method while others
+// wait in one of the same type; "" if there is none, or several.
+// The waits need not end in between.
+func (a *searched) method(f *Finding, waits []hotspots.Observation) (sign string) {
 	typ := receiver(f.Where.Function)
-	if typ == "" || a.isAlone(f) < isSign {
-		return
+	if typ == "" {
+		return ""
 	}
 	wait := func(i int) bool { return waits[i].Hits > 0 }
-	var sign string
 	for p := range grouped(a.e, a.restingPlace) {
 		method := a.e.places.function(p.at)
 		if receiver(method) != typ {
@@ -102,15 +111,50 @@ func (a *searched) signMethod(f *Finding, waits []hotspots.Observation) {
 		switch then := shareOf(there, wait); {
 		case then.Low < mostOf:
 		case sign != "":
-			return // of two, nobody knows which
+			return "" // of two, nobody knows which
 		default:
 			sign = fmt.Sprintf("meanwhile, %s %s, in %s, a method of the same type: it may gather work until a time",
 				a.e.classes[p.class].name, p.does.Words(), method)
 		}
 	}
-	if sign != "" {
-		f.Signs = append(f.Signs, sign)
+	return sign
+}
+
+// Goroutines that sleep, and wake again and again.
+const (
+	sleepMost = 0.5 // of their life at least
+	wakeOften = 2   // times in the recording, each
+	fewSleep  = 2   // classes, if it is worth naming them
+)
+
+// sleepers names those that sleep, and wake again and again: what
+// others wait for may be what they do then. "" if there are none, or
+// too many to tell.
+func (a *searched) sleepers(f *Finding) string {
+	var names []string
+	for i := range a.e.classes {
+		c := &a.e.classes[i]
+		wakes := 0
+		for _, at := range a.members(int32(i)) {
+			if at.state.Doing == views.Sleeping {
+				wakes += at.stays
+			}
+		}
+		if c.runtimes || c.name == f.Class || c.name == "go:runtime.main" || c.ends() ||
+			c.sleeps < sleepMost*c.life || wakes < wakeOften*c.goroutines {
+			continue
+		}
+		names = append(names, c.name)
 	}
+	if len(names) == 0 || len(names) > fewSleep {
+		return ""
+	}
+	slices.Sort(names)
+	verb := " sleeps, and wakes again and again: what it does then may end the wait"
+	if len(names) > 1 {
+		verb = " sleep, and wake again and again: what they do then may end the wait"
+	}
+	return "meanwhile, " + strings.Join(names, " and ") + verb
 }
 
 // receiver returns the type of a method, with its package:

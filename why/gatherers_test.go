@@ -117,3 +117,46 @@ func TestGatherersOfAType(t *testing.T) {
 		}
 	}
 }
+
+// If nobody is at work, those that sleep and wake again and again may
+// end the waits. Of many, nobody knows which.
+func TestSleepersMayEndWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		pollers []string
+		wakes   bool
+		says    string
+	}{
+		"one":    {[]string{"main.poll"}, true, "meanwhile, go:main.poll sleeps, and wakes again and again: what it does then may end the wait"},
+		"two":    {[]string{"main.poll", "main.look"}, true, "meanwhile, go:main.look and go:main.poll sleep, and wake again and again: what they do then may end the wait"},
+		"three":  {[]string{"main.poll", "main.look", "main.tidy"}, true, ""},
+		"asleep": {[]string{"main.poll"}, false, ""},
+	} {
+		s := newScene()
+		callers := s.spawn(4, "main.call")
+		pollers := make(map[string]sampledata.GoroutineID)
+		for _, p := range c.pollers {
+			pollers[p] = s.spawn(1, p)[0]
+		}
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for p, g := range pollers {
+				if states[g] = s.at(sleeps, p); c.wakes && i%50 == 0 {
+					states[g] = s.at(runs, p)
+				}
+			}
+			for n, g := range callers {
+				wait := s.at(idles, "main.call", "main.(*batch).Do")
+				wait.Lock = uint64(0x1000 + 16*i + n)
+				states[g] = wait
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if len(a.Findings) != 1 {
+			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
+		}
+		if got := strings.Join(a.Findings[0].Signs, "; "); !strings.HasSuffix(got, c.says) || c.says == "" && strings.Contains(got, "wake") {
+			t.Errorf("%s: the signs are %q", name, got)
+		}
+	}
+}
