@@ -101,7 +101,7 @@ func (a *searched) isStuck(g *Gain) bool {
 
 // endUnseen reports whether nothing tells what ends the waits of
 // a finding in a select: no cause, and no sign that has a remedy.
-func (f *Finding) endUnseen() bool { return f.Remedy == lookAtTimer }
+func (f *Finding) endUnseen() bool { return f.Remedy == lookAtTimer || f.Remedy == giveBack }
 
 // leadsToUnknown reports whether a class mostly waits without a
 // cost, and what ends that wait was not seen.
@@ -152,7 +152,8 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 }
 
 // targetOf returns the cost that a finding is about. Of code it
-// is the function, of a lock the waits of all classes. A system
+// is the function, of a lock the waits of all classes. What its
+// holder does under it counts for a closed class (see tracer). A system
 // call takes CPU time, too, and its thread needs one at its end.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
@@ -202,7 +203,12 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
+		b.under = true
 		t := b.trace(class)
+		if b.lawOf(&b.s.e.classes[class], t.through) != Closed { // a piece of work gets shorter by the waits alone
+			b.under = false
+			t = b.trace(class)
+		}
 		g := b.gainOf(class, t, part)
 		if g.Silent == "" && !b.withCPUs(g, t) {
 			g = &Gain{Class: g.Class, Silent: "the machine often has no CPU for the program, and what that changes is not known"}

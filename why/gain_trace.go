@@ -32,10 +32,12 @@ type tracer struct {
 	code      bool
 	target    []bool  // by situation
 	collector float64 // the share of the allocations that is the target's
+	under     bool    // what is done under a lock goes away with the waits for it
 
 	// of one moment
 	workers []worker
 	of      []int32 // by goroutine: its worker, plus 1
+	holds   []bool  // by worker: it holds a lock, the waits for which are the target, too
 	ready   float64 // the share of those that run that is the target's
 	busy    []tally // by class: those that others may wait for
 	all     tally   // the sum of busy
@@ -75,14 +77,35 @@ func (b *tracer) enter(moment int) (running tally) {
 	}
 	b.workers, b.summed = b.moments.workers[moment], false
 	for i := range b.workers {
+		b.of[b.workers[i].goroutine] = int32(i) + 1
+	}
+	b.findHolders()
+	for i := range b.workers {
 		w := &b.workers[i]
-		b.of[w.goroutine] = int32(i) + 1
 		if b.at(w).state.Doing.Executes() {
 			running.add(b.share(w, 0))
 		}
 	}
 	b.ready = running.mean()
 	return running
+}
+
+// findHolders finds out who holds locks, the waits for which are
+// the target, if what they do under the lock is, too.
+func (b *tracer) findHolders() {
+	b.holds = slices.Grow(b.holds[:0], len(b.workers))[:len(b.workers)]
+	clear(b.holds)
+	for i := range b.workers {
+		w := &b.workers[i]
+		if !b.under || b.code || !w.certain || !b.target[w.situation] || b.at(w).state.Doing != views.AwaitingLock {
+			continue
+		}
+		for _, g := range b.s.e.r.HolderSets[w.holders] {
+			if k := b.of[g]; k > 0 {
+				b.holds[k-1] = true
+			}
+		}
+	}
 }
 
 func (b *tracer) at(w *worker) *situation { return b.s.e.situations[w.situation] }
@@ -93,7 +116,7 @@ func (b *tracer) share(w *worker, depth int) float64 {
 	at, hit := b.at(w), b.target[w.situation]
 	does := at.state.Doing
 	switch {
-	case hit && !(b.code && does == views.AwaitingLock):
+	case hit && !(b.code && does == views.AwaitingLock), b.holds[b.of[w.goroutine]-1]:
 		return 1
 	case does.Executes():
 		if b.s.e.classes[at.class].collector {

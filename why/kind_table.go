@@ -53,6 +53,7 @@ type KindWords struct {
 	See    string
 	Remedy string // what usually helps
 	Stays  string // what that does not take away, whatever the gain counts
+	Counts string // what the gain of a closed class counts, too, in place of Stays
 }
 
 // Why it is not known what a fix would bring.
@@ -82,7 +83,8 @@ func waitKindRows() map[Kind]*kindRow {
 			find: (*searcher).lockCandidates, hits: (*searcher).lockHits,
 			measure: (*searcher).lockMeasure, locked: true, specific: 1,
 			KindWords: KindWords{Says: "waiting for {lock}", See: "locks --top 0",
-				Remedy: "hold it for less time, or divide what it guards"},
+				Remedy: "hold it for less time, or divide what it guards",
+				Stays:  "what is done under the lock stays", Counts: "what is done under the lock counts, too"},
 		},
 		ChannelKind: {
 			find: (*searcher).waitCandidates, measure: (*searcher).waitMeasure, waits: true,

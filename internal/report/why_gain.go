@@ -50,11 +50,18 @@ const muchMore = 1.2
 // is not known.
 func findingGain(f *why.Finding) string {
 	text := gainText(f.Gain, f.Class)
-	if text != "" && f.Gain.Less != nil && f.Gain.Class == f.Class && !f.OfProcessors() && f.Share.Share > 0 &&
+	if text == "" {
+		return ""
+	}
+	if f.Gain.Less != nil && f.Gain.Class == f.Class && !f.OfProcessors() && f.Share.Share > 0 &&
 		f.Gain.Less.Share > muchMore*f.Share.Share {
 		text += "; that counts who waits for these, too"
 	}
-	if stays := f.Words().Stays; text != "" && stays != "" {
+	stays := f.Words().Stays
+	if counts := f.Words().Counts; counts != "" && f.Gain.Times != nil {
+		stays = counts
+	}
+	if stays != "" {
 		text += "; " + stays
 	}
 	return text
