@@ -141,6 +141,7 @@ func (b *Builder) recording(runs runList) *Recording {
 	r.LockNames = slices.Clip(r.LockNames)
 	r.Samples = r.Samples.clip()
 	r.Runs = b.runs.upTo(runs, b.tables.samples)
+	r.Runs = r.withTimers()
 	r.Series = slices.Clone(r.Series)
 	for i := range r.Series {
 		s := &r.Series[i]
