@@ -81,7 +81,7 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 		c.note = s.pausing(f, class)
 	} else {
 		c.rests = func() string {
-			return cmp.Or(s.resting(f, class), s.sleepsOn(f, class, by[class]), s.leadsOn(c, by[class], 0),
+			return cmp.Or(s.resting(f, class), s.leadsOn(c, by[class], 0),
 				s.awaitsProcess(f, by[class]), s.streaming(f, class, of))
 		}
 		c.note = s.standsStill(class, of)
@@ -98,24 +98,6 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 		}
 	}
 	return c
-}
-
-// sleepsOn returns a note if goroutines of a class mostly sleep
-// where they were seen to wait in a select: the first waits are
-// not yet known as sleeps.
-func (s *searcher) sleepsOn(f *Finding, class int32, waits float64) string {
-	if views.WaitingFor(f.Reason) != views.Selecting {
-		return ""
-	}
-	for _, at := range s.members(class) {
-		if views.OfChannelTimer(at.state.Reason) && s.e.places.at(at.state.Stack) == f.Where.Function {
-			waits -= at.weight
-		}
-	}
-	if waits < 0 {
-		return "most of it is a sleep"
-	}
-	return ""
 }
 
 // processWait waits for the end of a process.

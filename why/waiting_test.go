@@ -407,33 +407,6 @@ func TestConditionsOfQueues(t *testing.T) {
 	}
 }
 
-// A select that turns out to be a sleep is one from the
-// beginning. A wait for somebody, with a limit, is none, though
-// some last as long.
-func TestSleepsThatWereSelects(t *testing.T) {
-	for sleeping, found := range map[int]int{60: 0, 20: 1} { // of 100 samples
-		s := newScene()
-		all := s.spawn(3, "main.main")
-		for i := range 150 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				states[g] = s.at(selects, "main.main", "main.serve", "main.get", "main.pause")
-				if i%50*2 < sleeping {
-					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}, "main.main", "main.serve", "main.get", "main.pause")
-				}
-				if (i+j)%20 == 0 {
-					states[g] = s.at(runs, "main.main", "main.serve", "main.get")
-				}
-			}
-			s.sample(t, states)
-		}
-		a := s.find(t)
-		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != ChannelKind })); n != found {
-			t.Errorf("%d %% sleep: %+v", sleeping, a.Hypotheses)
-		}
-	}
-}
-
 // Who looks at a ring or a file again and again, and sleeps in
 // between, waits for its next piece.
 func TestLoopsThatLookAndSleep(t *testing.T) {
