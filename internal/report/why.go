@@ -44,10 +44,17 @@ func (y *Why) Write(w io.Writer) {
 		}
 		y.finding(b, i+1, Sentence(f), y.about(f))
 	}
-	if more := len(y.Findings) - len(shown); more > 0 {
-		termtext.Fprintf(b, "\n%s (--top 0 shows all)\n", Counted(more, "more finding"))
+	if rest := y.Findings[len(shown):]; len(rest) > 0 {
+		of := ""
+		if slices.ContainsFunc(rest, (*why.Finding).LacksCPU) {
+			of = ", also of threads that have no CPU"
+		}
+		termtext.Fprintf(b, "\n%s%s (--top 0 shows all)\n", Counted(len(rest), "more finding"), of)
 	}
-	if y.State == why.Balanced && y.File != "" {
+	if delayed := y.delayed(); delayed != "" && y.State == why.Slow && !slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
+		termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(delayed, 0, whyWidth)))
+	}
+	if y.State == why.Balanced && y.delayed() == "" && y.File != "" {
 		termtext.Fprintf(b, "\nIf some calls are slow nevertheless, see what they do: cpprof calls %s\n",
 			words.Shell(y.File))
 	}
@@ -172,11 +179,31 @@ const maxIdle = 0.03
 
 // Verdict returns the sentences of an answer without findings.
 func (y *Why) Verdict() string {
-	text := y.verdict()
-	if delayed := delayedText(y.Delayed, y.NoCPU); delayed != "" {
-		text += " B" + delayed[1:] + "."
+	delayed := y.delayed()
+	switch y.State {
+	case why.Idle, why.Waiting, why.Balanced:
+		if delayed != "" {
+			return delayed + " Nothing else was seen to be slow. " + y.usedText() + "."
+		}
 	}
-	return text
+	return strings.TrimSpace(y.verdict() + " " + delayed)
+}
+
+// delayed is delayedText as a sentence.
+func (y *Why) delayed() string {
+	if text := delayedText(y.Delayed, y.NoCPU); text != "" {
+		return "B" + text[1:] + "."
+	}
+	return ""
+}
+
+// usedText says how much of the processors the program uses.
+func (y *Why) usedText() string {
+	share, clock := aboutShare(y.Used), ""
+	if y.Clock > 0 { // samples miss what is over before they are taken
+		share, clock = exactShare(y.Clock), " by the kernel's clock"
+	}
+	return "It uses " + share + " of " + processorsText(y.Processors) + clock
 }
 
 // delayedText says how many threads wait for a CPU by the kernel's
@@ -189,11 +216,7 @@ func delayedText(kernel, samples float64) string {
 }
 
 func (y *Why) verdict() string {
-	share, clock := aboutShare(y.Used), ""
-	if y.Clock > 0 { // samples miss what is over before they are taken
-		share, clock = exactShare(y.Clock), " by the kernel's clock"
-	}
-	used := "It uses " + share + " of " + processorsText(y.Processors) + clock
+	used := y.usedText()
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
 		return "There are no samples over time, and without them nothing can be called slow."
 	}
