@@ -65,6 +65,7 @@ func TestBuiltinOnRealNames(t *testing.T) {
 		"runtime.mallocgc":                     "@alloc @runtime",
 		"runtime.gcDrain":                      "@gc @runtime",
 		"runtime.memmove":                      "@copy @runtime",
+		"runtime.memequal":                     "@compare @runtime",
 		"runtime.mapassign_faststr":            "@map @runtime",
 		"runtime.selectgo":                     "@chan @runtime",
 		"runtime.schedule":                     "@sched @runtime",
