@@ -180,7 +180,30 @@ func (s series) levels() (all []level) {
 	return all
 }
 
-// period returns the number of samples after which a series
+// mostSteps limits the steps of time in which a period is searched.
+const mostSteps = 2 * maxBins
+
+// stepped returns the share in steps of time of one length:
+// samples may come irregularly. A step without one is as the
+// step before.
+func (e *evidence) stepped(all []hotspots.Observation) (s series, step time.Duration) {
+	n := min(len(all), mostSteps)
+	start, i, value := e.time(e.from), 0, 0.0
+	step = (e.time(e.to-1) - start) / time.Duration(max(n, 1))
+	for k := range n {
+		hits, base := 0.0, 0.0
+		for ; i < len(all) && e.time(e.from+int32(i)) <= start+time.Duration(k)*step; i++ {
+			hits, base = hits+all[i].Hits, base+all[i].Base
+		}
+		if base > 0 {
+			value = hits / base
+		}
+		s.values = append(s.values, value)
+	}
+	return s, step
+}
+
+// period returns the number of steps after which a series
 // repeats itself, or 0: the shortest lag with a high
 // autocorrelation, if there are at least four of these periods.
 func (s series) period() int {
@@ -204,7 +227,7 @@ func (s series) period() int {
 		r := at(lag) / variance
 		dipped = dipped || r < 0
 		if dipped && r > 0.5 && r >= at(lag+1)/variance && r >= at(lag-1)/variance {
-			return s.first[lag]
+			return lag
 		}
 	}
 	return 0
@@ -221,7 +244,8 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 	}
 	if float64(high) > nearlyAlways*float64(e.time(e.to)-e.time(e.from)) {
 		w.Always = true
-		w.Period = time.Duration(float64(s.period()) * e.length / float64(len(all)))
+		steps, step := e.stepped(all)
+		w.Period = time.Duration(steps.period()) * step
 	} else {
 		for _, l := range levels {
 			w.Spans = append(w.Spans,
