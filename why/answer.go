@@ -129,6 +129,7 @@ type Finding struct {
 	reasons  []string // of waits: those that the share counts
 	apart    []string // the same, which the function calls, too: hypotheses of their own
 	handler  string   // of waits for answers: the class of the program that may give them
+	guessed  bool     // who may end its waits is said only as a guess
 	specific float64  // the rank is severity times this
 	key      string   // identifies the hypothesis in other recordings
 }

@@ -127,6 +127,8 @@ func (f *Finding) silent() string {
 		return "the limit may be meant"
 	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers):
 		return "what ends the wait may come from outside"
+	case f.guessed:
+		return "what ends the wait is only guessed"
 	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"
 	case f.Made != nil && f.Made.Awaited, slices.Contains(f.Signs, ofProcess):

@@ -50,11 +50,12 @@ func (a *searched) signGatherer(f *Finding) {
 	if begins(waits) >= minWaits {
 		sign = a.gatherer(waits)
 	}
-	if sign == "" && a.isAlone(f) >= isSign {
+	works := func(at *situation) bool { return a.isAtWork(at) || a.awaitsServer(at) }
+	if sign == "" && a.without(f, works) >= isSign {
 		sign = cmp.Or(a.method(f, waits), a.sleepers(f))
 	}
 	if sign != "" {
-		f.Signs = append(f.Signs, sign)
+		f.Signs, f.guessed = append(f.Signs, sign), true
 	}
 }
 
@@ -134,14 +135,15 @@ func (a *searched) sleepers(f *Finding) string {
 	var names []string
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
-		wakes := 0
+		asleep, wakes := 0.0, 0
 		for _, at := range a.members(int32(i)) {
 			if at.state.Doing == views.Sleeping {
+				asleep += at.weight
 				wakes += at.stays
 			}
 		}
-		if c.runtimes || c.name == f.Class || c.name == "go:runtime.main" || c.ends() ||
-			c.sleeps < sleepMost*c.life || wakes < wakeOften*c.goroutines {
+		if c.runtimes || c.name == f.Class || c.name == "go:runtime.main" ||
+			asleep < sleepMost*c.life || wakes < wakeOften*c.goroutines {
 			continue
 		}
 		names = append(names, c.name)
@@ -176,4 +178,38 @@ func begins(waits []hotspots.Observation) (n int) {
 		}
 	}
 	return n
+}
+
+// isAlone returns the share of a finding's waits in which nobody
+// else is at work, or sleeps where it may be at work.
+func (s *searcher) isAlone(f *Finding) float64 {
+	return s.without(f, func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) || s.maySleepAtWork(f, at) })
+}
+
+// maySleepAtWork reports whether goroutines of another class than
+// a finding's sleep, and not where they wait for work. A main
+// goroutine leaves the work to others.
+func (s *searcher) maySleepAtWork(f *Finding, at *situation) bool {
+	name := s.e.name(at)
+	return at.state.Doing == views.Sleeping && !at.idle && name != f.Class && name != "go:runtime.main"
+}
+
+// without returns the share of a finding's waits in which there are
+// no situations of a kind, if it is nearly all, and nobody is known
+// to end the waits.
+func (s *searcher) without(f *Finding, is func(*situation) bool) float64 {
+	if !f.unexplained() || f.Phase || s.inCalls() {
+		return 0
+	}
+	waits, alone := 0.0, 0.0
+	for _, o := range s.e.observe([]question{{hit: is, base: s.hits(f)}})[0] {
+		waits += o.Weight * o.Base
+		if o.Hits == 0 {
+			alone += o.Weight * o.Base
+		}
+	}
+	if alone < nearlyAlways*waits {
+		return 0
+	}
+	return alone / max(waits, 1)
 }

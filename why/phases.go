@@ -37,7 +37,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold
 			// waits change more by chance
 			few := p.to-p.from < 2*minSamples && !f.IsCode()
-			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) {
+			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) || a.has(f) {
 				continue
 			}
 			known[f.key] = true
@@ -86,6 +86,15 @@ func (a *searched) phases() []phase {
 		from = at
 	}
 	return all
+}
+
+// has reports whether there is a finding about the same class, of
+// the same kind, at the same place. Keys differ if another class
+// comes first there.
+func (a *searched) has(f *Finding) bool {
+	return slices.ContainsFunc(a.Findings, func(g *Finding) bool {
+		return g.Kind == f.Kind && g.Class == f.Class && g.Where.Function == f.Where.Function && g.Lock == f.Lock && g.Asked == f.Asked
+	})
 }
 
 // hasPathOf reports whether there is a finding about code on the

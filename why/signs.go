@@ -188,26 +188,6 @@ const ofProcess = "it waits until a process ends"
 // known to end, nor seen to work for.
 const nobodyElse = "hardly anything else in the program is at work meanwhile: a timer, or something outside, may end the wait"
 
-// isAlone returns the share of a finding's waits in which nobody is at
-// work, if it is nearly all, and nobody is known to end them.
-func (s *searcher) isAlone(f *Finding) float64 {
-	if !f.unexplained() || f.Phase || s.inCalls() {
-		return 0
-	}
-	waits, alone := 0.0, 0.0
-	work := func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) }
-	for _, o := range s.e.observe([]question{{hit: work, base: s.hits(f)}})[0] {
-		waits += o.Weight * o.Base
-		if o.Hits == 0 {
-			alone += o.Weight * o.Base
-		}
-	}
-	if alone < nearlyAlways*waits {
-		return 0
-	}
-	return alone / max(waits, 1)
-}
-
 // losesPlaces returns the share of a finding in waits for a place
 // in a pool, if hardly anybody gets one.
 func (s *searcher) losesPlaces(f *Finding) float64 {
