@@ -127,7 +127,7 @@ var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scan
 
 // sleepsOnce is the note of goroutines that sleep once in their
 // life. If others wait for them, that is a part of the work.
-const sleepsOnce = "each sleeps once, and ends: others may wait for it"
+const sleepsOnce = "each was seen to sleep once at most, and ends: others may wait for it"
 
 // leastAwaited is the share of the waits in a finding that are
 // for goroutines at least if these are a cause.

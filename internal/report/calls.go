@@ -119,7 +119,7 @@ func (c *Calls) head(b *strings.Builder) {
 
 // sourceText says where the calls are from, and what that can't show.
 func (c *Calls) sourceText() string {
-	text := termtext.Sprintf("The source is the samples: each end is known to within %s, and calls between two samples are not seen.",
+	text := termtext.Sprintf("The source is the samples: on average, each end is known to within %s; calls between two samples are not seen.",
 		brief(c.Interval))
 	switch {
 	case c.Source == calls.Trace:

@@ -196,19 +196,24 @@ const mostBehind = 5
 // mainID is the main goroutine's number.
 const mainID = 1
 
-// groupText returns how many goroutines are at one place, what
-// they wait for, and who created them.
+// groupText returns how many goroutines are at one place, who
+// created them, and what they wait for.
 func groupText(g *sampledata.MarkedGroup, name string) string {
-	text := fmt.Sprintf("%s [%s]", times(g.Count), g.Reason)
-	if name != "" {
-		text += " for " + name
+	text, wait := Counted(g.Count, "goroutine"), " wait"
+	if g.Count == 1 {
+		wait = " waits"
 	}
 	switch {
 	case slices.Contains(g.IDs, mainID):
-		text += ", the main goroutine"
+		text += ", the main one,"
 	case g.Creator.Function != "":
-		text += ", created by " + g.Creator.Function
+		text += ", created by " + g.Creator.Function + ","
 	}
+	text += wait
+	if name != "" {
+		text += " for " + name
+	}
+	text += " [" + g.Reason + "]"
 	if g.Doubt != "" {
 		text += " (no claim: " + g.Doubt + ")"
 	}

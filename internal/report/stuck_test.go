@@ -61,8 +61,8 @@ func TestStuckWords(t *testing.T) {
 		m    sampledata.Marking
 		want []string
 	}{
-		{sampledata.Marking{Groups: group(1, 1)}, []string{"once [chan receive], the main goroutine\n", "  waits for at least 8s\n"}},
-		{sampledata.Marking{Groups: group(2, 7, 8)}, []string{"twice [chan receive], created by runtime.newproc\n", "  one waits for at least 8s\n"}},
+		{sampledata.Marking{Groups: group(1, 1)}, []string{"1 goroutine, the main one, waits [chan receive]\n", "  waits for at least 8s\n"}},
+		{sampledata.Marking{Groups: group(2, 7, 8)}, []string{"2 goroutines, created by runtime.newproc, wait [chan receive]\n", "  one waits for at least 8s\n"}},
 		{sampledata.Marking{Doubt: "a page can't be read"}, []string{"0 goroutines, and whether one is stuck for good could not be found out: a page can't be read\n"}},
 		{sampledata.Marking{Passes: 1, MaxHalt: time.Millisecond}, []string{"none was found to be stuck for good\n", "halted once, for 1ms;"}},
 		{sampledata.Marking{Passes: 2, MaxHalt: time.Millisecond}, []string{"halted twice, for at most 1ms;"}},

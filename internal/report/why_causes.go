@@ -228,7 +228,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case c.Activity == why.Nobody:
 		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
 	case f.Kind == why.ProcessorKind:
-		return c.Class + " has the processors, " + at + share
+		return c.Class + " has the processors" + share + ", " + at
 	case c.Certainty == why.Known:
 		return c.Class + " holds it, " + at + ": " + doing + share
 	case c.Certainty == why.Likely && f.Kind == why.LockKind:
