@@ -106,7 +106,10 @@ func (s *share) taken() uint64 {
 	case s.of.Kind == syncflow.Done:
 		return uint64(memory.Half(s.bytes, goruntime.WaitGroupCount))
 	case s.of.Kind == syncflow.Release:
-		return s.word(goruntime.WeightedTaken)
+		if taken := s.word(goruntime.WeightedTaken); taken >= s.word(goruntime.WeightedSize)/2 {
+			return taken
+		}
+		return 0 // others wait behind somebody who wants many
 	case s.of.Kind == syncflow.Written:
 		return s.word(0) & goruntime.FDWriteLocked / goruntime.FDWriteLocked
 	case s.of.Kind == syncflow.Return:

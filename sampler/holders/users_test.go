@@ -194,6 +194,24 @@ func TestPools(t *testing.T) {
 	}
 }
 
+// Those that have places of a semaphore are likely why others wait,
+// unless most places are free: then somebody who wants many may be
+// in front.
+func TestPlacesOfSemaphores(t *testing.T) {
+	const weighted = 0x700
+	for size, evidence := range map[uint64]sampledata.Evidence{2: sampledata.Likely, 4: sampledata.Likely, 10: ambiguous} {
+		s := newScene(t, 3)
+		s.put(weighted, goruntime.WeightedSize, size)
+		s.put(weighted, goruntime.WeightedTaken, 2)
+		s.does(0, syncflow.Action{Object: weighted, Kind: syncflow.Release, Awaited: true})
+		s.does(1, syncflow.Action{Object: weighted, Kind: syncflow.Release})
+		s.does(2, syncflow.Action{Object: weighted, Kind: syncflow.Release})
+		s.waits(0, inSelect, 0, 0)
+		s.f.Find(Halt{})
+		s.expect(0, evidence, 101, 102)
+	}
+}
+
 // A goroutine that will send to an empty channel of one element
 // has its token only if it was seen to receive one before. Else
 // it may be a loop that gives others work.

@@ -30,9 +30,11 @@ const WaitGroupCount = 4
 // goroutines in Wait are parked at.
 const WaitGroupSema = 8
 
-// WeightedTaken is the offset in a golang.org/x/sync/semaphore.Weighted of
-// the sum of the parts that were taken (8 bytes).
-const WeightedTaken = 8
+// Offsets in a golang.org/x/sync/semaphore.Weighted, 8 bytes each.
+const (
+	WeightedSize  = 0 // the sum of all parts
+	WeightedTaken = 8 // of those that were taken
+)
 
 // Offsets in a channel (runtime.hchan), 8 bytes each.
 const (
