@@ -329,14 +329,27 @@ func (a *searched) mayCause(cause, f *Finding) bool {
 	case StandstillKind:
 		return cause.Kind == IOKind && cause.mayHoldUp(f)
 	case ProcessorKind:
-		return cause.Kind == ComputeKind && cause.covered(f.Causes) >= explains &&
-			(cause.Class != f.Class || a.e.crowd().hasAll())
+		covers := cause.covered(f.Causes) >= explains
+		if a.e.crowd().hasAll() {
+			return cause.Kind == ComputeKind && (covers || f.shareOf(cause.Class) >= explains)
+		}
+		return cause.Kind == ComputeKind && covers && cause.Class != f.Class
 	}
 	if f.handler != "" {
 		its := func(p Part) bool { return p.Name == f.handler }
 		return !cause.row().outside && (cause.Class == f.handler || slices.ContainsFunc(slices.Concat(cause.Others, cause.Behind), its))
 	}
 	return a.mayServe(cause, f)
+}
+
+// shareOf returns the share of a finding's causes that a class is.
+func (f *Finding) shareOf(class string) (share float64) {
+	for _, c := range f.Causes {
+		if c.Class == class {
+			share += c.Share
+		}
+	}
+	return share
 }
 
 // rank orders findings: by severity, and by how specific they are.

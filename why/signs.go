@@ -361,10 +361,11 @@ func (s *searcher) connects(f *Finding) float64 {
 const manyStarted = 100
 
 // spawns returns the share of a class's goroutines that end, if
-// they are many.
+// they are many, and have most of the processors for which they
+// wait.
 func (s *searcher) spawns(f *Finding) float64 {
 	class := s.classOf(f)
-	if class < 0 || s.e.classes[class].ended < manyStarted {
+	if class < 0 || s.e.classes[class].ended < manyStarted || f.shareOf(f.Class) < explains {
 		return 0
 	}
 	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)

@@ -215,6 +215,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
+	if !receives && s.leavesResults(class, of) {
+		return "each has a result that nobody takes yet"
+	}
 	if f.Where.inRoundTrip() { // a server ends it
 		f.handler = s.asksItself(f)
 		return ""
@@ -235,6 +238,27 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		f.specific = IOKind.row().specific // of who is waited for, as little is known
 	}
 	return ""
+}
+
+// leavesResults reports whether goroutines of a class that wait to
+// send mostly end after that: what they send is their result.
+func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
+	if !s.e.classes[class].ends() {
+		return false
+	}
+	last, sends := make(map[sampledata.GoroutineID]int32), make(map[sampledata.GoroutineID]bool)
+	for run, at := range s.e.runs(ofClass(class, anywhere)) {
+		last[run.Goroutine], sends[run.Goroutine] = run.Last, at.state.Doing == views.Sending && of(at)
+	}
+	ended, left := 0, 0
+	for g, at := range last {
+		if at < s.e.to-1 {
+			if ended++; sends[g] {
+				left++
+			}
+		}
+	}
+	return float64(left) >= mostOf*float64(ended)
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.

@@ -496,3 +496,31 @@ func TestFoldedWaitsRemain(t *testing.T) {
 		t.Errorf("%+v, want those behind it: %+v", a.Findings, want)
 	}
 }
+
+// Goroutines that wait to send and then end have a result that
+// nobody takes yet. Those that go on are held up.
+func TestResultsThatNobodyTakesYet(t *testing.T) {
+	for _, goesOn := range []bool{false, true} {
+		s := newScene()
+		for i := range 300 {
+			if i%15 == 0 {
+				if i > 0 {
+					s.gone = s.goroutines[len(s.goroutines)-2:]
+				}
+				s.spawn(2, "main.list")
+			}
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range s.goroutines[len(s.goroutines)-2:] {
+				if states[g] = s.at(sends, "main.list"); goesOn && i%15 >= 12 {
+					states[g] = s.at(runs, "main.list", "main.sort")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if waits != goesOn {
+			t.Errorf("they go on: %t: %+v %+v", goesOn, a.Findings, a.Hypotheses)
+		}
+	}
+}
