@@ -92,7 +92,26 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	if b.total < min(waits, s.e.length)/2 { // while others wait, somebody has it
 		return nil
 	}
-	return b.causes()
+	causes := b.causes()
+	if !acquiring.MatchString(views.LastName(where.Function)) && waitForOthers(causes) {
+		return nil // it is the next step of the same work
+	}
+	return causes
+}
+
+// waitForOthers reports whether goroutines mostly wait for others
+// themselves, and hold up nobody as far as is known.
+func waitForOthers(causes []Cause) bool {
+	waits := 0.0
+	for _, c := range causes {
+		switch c.Activity {
+		case Sending, Receiving, Selecting, Conditional, Joining:
+			if !c.AwaitsServer() {
+				waits += c.Share
+			}
+		}
+	}
+	return waits > sharesOf(causes)/2
 }
 
 // children finds out what goroutines do that those in the

@@ -141,3 +141,40 @@ func TestOtherThanTheChild(t *testing.T) {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }
+
+// Others of the class that are further on, and wait for others
+// themselves, are at the next step of their work: they have nothing
+// that these wait for, unless it is taken by its name.
+func TestTheNextStepIsNoFellow(t *testing.T) {
+	for first, fellows := range map[string]bool{"main.(*future).wait": false, "main.(*pool).acquire": true} {
+		s := newScene()
+		all := s.spawn(6, "main.save")
+		for i := range 120 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				switch (i/4 + j) % 6 {
+				case 0:
+					states[g] = s.at(runs, "main.save")
+				case 1, 2:
+					states[g] = s.at(selects, "main.save", "main.file", first)
+				default:
+					states[g] = s.at(selects, "main.save", "main.file:9", "main.(*blob).send")
+				}
+			}
+			s.sample(t, states)
+		}
+		a, seen := s.find(t), 0
+		for _, f := range a.Findings {
+			if f.Where.Function != first {
+				continue
+			}
+			seen++
+			if got := len(f.Causes) > 0 && f.Causes[0].Certainty == Fellow; got != fellows {
+				t.Errorf("%s: %+v", first, f.Causes)
+			}
+		}
+		if seen != 1 {
+			t.Errorf("%s: %+v %+v", first, a.Findings, a.Hypotheses)
+		}
+	}
+}

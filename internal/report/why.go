@@ -225,8 +225,11 @@ func (y *Why) verdict() string {
 		return termtext.Sprintf("Too few samples to say anything: only %d. %s.",
 			y.Samples, y.takeMore())
 	case why.Unmoved:
-		return "Nothing was seen to be slow; " + stillText(y.NotMoved) + ". " + y.unmarked() +
-			used + "."
+		text := "Nothing was seen to be slow; "
+		if y.NotMoved[0].Process { // perhaps it looks after that
+			text = "Nothing was seen to be slow, but it may wait for a process; "
+		}
+		return text + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
 	case why.Waiting:
 		return "Nothing was seen to be slow, but goroutines wait, and it is not known whether they wait for work. " + used + "."
 	case why.Idle:

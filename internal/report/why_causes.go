@@ -85,8 +85,15 @@ func WhyLines(f *why.Finding) (lines []string) {
 				partsText(of.classes[:min(len(of.classes), maxCauses)], " of its time at work"))
 		}
 	}
+	if len(f.Behind) > 0 && f.Count == 1 && f.Severity-f.Mean >= minQueue {
+		lines = append(lines, "it is one goroutine, and does one thing after another")
+	}
 	return lines
 }
+
+// minQueue is how many goroutines wait for one at least, on average,
+// if it is worth telling that it is one.
+const minQueue = 2
 
 // maxCauses limits the causes that the text shows.
 const maxCauses = 3
