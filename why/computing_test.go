@@ -183,3 +183,25 @@ func TestPartOf(t *testing.T) {
 		}
 	}
 }
+
+// A small heap is collected often, if the collector is what it costs.
+func TestSmallHeaps(t *testing.T) {
+	of := func(collector float64) []Part {
+		return []Part{{Name: "the collector", Share: collector}, {Name: allocating, Share: 1 - collector}}
+	}
+	for name, c := range map[string]struct {
+		g     *Garbage
+		parts []Part
+		want  float64
+	}{
+		"small":                {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.5), 1},
+		"large":                {&Garbage{Bytes: 20e9, Collections: 20, Live: 1e9}, of(0.5), 0},
+		"seldom":               {&Garbage{Bytes: 4e6, Collections: 2, Live: 2e6}, of(0.5), 0},
+		"mostly of allocating": {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.2), 0},
+		"each time early":      {&Garbage{Bytes: 7e6, Collections: 70, Live: 2e6}, of(0.5), 0},
+	} {
+		if got := oftenCollected(nil, &Finding{Garbage: c.g, Parts: c.parts}); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -78,6 +78,28 @@ func (g *Garbage) eager() float64 {
 	return 1
 }
 
+// A heap is collected often since it is small.
+const (
+	smallHeap = 64 << 20 // bytes at most
+	often     = 10       // collections a second at least
+	collects  = 0.4      // of the cost at least is of the collector
+)
+
+// oftenCollected returns 1 if most of a finding's cost is that a small
+// heap is collected again and again.
+func oftenCollected(_ *searcher, f *Finding) float64 {
+	g, collector := f.Garbage, 0.0
+	for _, p := range f.Parts {
+		if p.Name != allocating {
+			collector += p.Share
+		}
+	}
+	if g.eager() > 0 || g.Live > smallHeap || g.Collections < often || collector < collects {
+		return 0
+	}
+	return 1
+}
+
 // makesGarbage reports whether goroutines use CPUs to allocate, or to collect
 // garbage.
 func (s *searcher) makesGarbage(at *situation) bool {
@@ -90,6 +112,9 @@ func (s *searcher) makesGarbage(at *situation) bool {
 func (s *searcher) awaitsCollector(at *situation) bool {
 	return s.e.activity(at) == Collecting && !s.e.classes[at.class].runtimes
 }
+
+// allocating is the part of the cost that is not the collector's.
+const allocating = "allocating"
 
 // allocation returns the hypothesis that the program is slow because it
 // allocates.
@@ -111,7 +136,7 @@ func (s *searcher) allocation() *candidate {
 		case s.kinds.on(stack, gcKind):
 			kinds["assisting the collector"] += at.weight
 		default:
-			kinds["allocating"] += at.weight
+			kinds[allocating] += at.weight
 		}
 		by[at.class] += at.weight
 		site := lists.Made(sites, at.class, s.e.places.heaviest)
