@@ -154,13 +154,13 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 }
 
 // targetOf returns the cost that a finding is about. Of code it
-// is the function, of a lock the waits of all classes. What its
+// is the function without its waits for others, of a lock the waits of all classes. What its
 // holder does under it counts for a closed class (see tracer). A system
 // call takes CPU time, too, and its thread needs one at its end.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
 	case f.IsCode():
-		return target{func(at *situation) bool { return s.on(at, f.Where.Function) }, true}
+		return target{func(at *situation) bool { return s.on(at, f.Where.Function) && !at.awaitsOthers() }, true}
 	case f.Kind == LockKind:
 		return target{awaits(f.Lock), false}
 	case f.Kind == BlockingKind && f.Where.Library != "":
@@ -170,6 +170,16 @@ func (s *searcher) targetOf(f *Finding) target {
 		}, false}
 	}
 	return target{s.hits(f), false}
+}
+
+// awaitsOthers reports whether a situation is a wait that takes no
+// CPU, but for a lock, whose holder may be in the same code.
+func (s *situation) awaitsOthers() bool {
+	switch s.state.Doing {
+	case views.AwaitingLock, views.InSystemCall, views.AwaitingCollector:
+		return false
+	}
+	return s.waits()
 }
 
 // awaits returns the waits for a lock.
@@ -214,6 +224,9 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 		g := b.gainOf(class, t, part)
 		if g.Silent == "" && !b.withCPUs(g, t) {
 			g = &Gain{Class: g.Class, Silent: "the machine often has no CPU for the program, and what that changes is not known"}
+		}
+		if g.Silent == "" && b.mayAwaitOwn(t) {
+			g = &Gain{Class: g.Class, Silent: "it also waits for connections that may be the program's own, and how much less is not known"}
 		}
 		if g.Silent == "" {
 			return g

@@ -5,6 +5,7 @@ import (
 	"regexp"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views"
 )
 
 // handling matches the classes of goroutines that answer
@@ -58,6 +59,45 @@ func (s *searcher) asksItself(f *Finding) string {
 		}
 	}
 	return ""
+}
+
+// connectsItself reports whether the program was seen to have
+// connections with itself.
+func (e *evidence) connectsItself() bool {
+	first, last := e.ends("process.own_connections")
+	return max(first, last) > 0
+}
+
+// ofNetwork matches the functions that read from a connection, or
+// write to it.
+var ofNetwork = named(`net\.\(\*(netFD|conn)\)\.\w+`)
+
+// awaitsOwnEnd returns the share of a finding in waits for
+// connections, or for answers of servers that nobody is known to be,
+// if the program has connections with itself.
+func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
+	switch {
+	case !s.e.connectsItself() || f.handler != "":
+		return 0
+	case f.Kind == ChannelKind:
+		return onStack(roundTrip)(s, f)
+	}
+	return s.doing(f, ofNetwork)
+}
+
+// mayAwaitOwn reports whether a class also waits for connections
+// that may be the program's own, whose other ends may then be faster.
+func (b *tracer) mayAwaitOwn(t *traced) bool {
+	if !b.s.e.connectsItself() {
+		return false
+	}
+	waits := 0.0
+	for i, weight := range t.left {
+		if at := b.s.e.situations[i]; at.state.Doing == views.AwaitingIO && b.s.e.places.matches(at.state.Stack, ofNetwork) {
+			waits += weight
+		}
+	}
+	return waits > fewWaits*t.left.total()
 }
 
 // starts reports whether goroutines of a class have started most

@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -72,6 +73,46 @@ func TestClientBesideAProxy(t *testing.T) {
 	for _, f := range s.find(t).Findings {
 		if slices.Contains(f.Signs, asksOwn) {
 			t.Errorf("%s: %q", f.Class, f.Signs)
+		}
+	}
+}
+
+// Who waits for connections may wait for the program's own
+// goroutines, if it has connections with itself: what code costs
+// them then is not known.
+func TestConnectionsWithItself(t *testing.T) {
+	for _, own := range []int64{0, 2} {
+		s := newScene()
+		all := s.spawn(4, "main.client")
+		connections := s.Monitor(sampledata.Monitor{Name: "process.own_connections", Layer: sampledata.Kernel, Kind: sampledata.Level})
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range all {
+				if states[g] = s.at(reads, "main.client", "main.ask", "net.(*netFD).Read"); (i+j)%2 == 0 {
+					states[g] = s.at(runs, "main.client", "main.encode")
+				}
+			}
+			s.Measure(connections, sampledata.Number(own))
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		seen := 0
+		for _, f := range a.Findings {
+			switch f.Kind {
+			case IOKind:
+				seen++
+				if says := strings.Contains(strings.Join(f.Signs, " "), "connections with itself"); says != (own > 0) {
+					t.Errorf("%d own connections: %q", own, f.Signs)
+				}
+			case ComputeKind:
+				seen++
+				if silent := f.Gain.Silent != ""; silent != (own > 0) {
+					t.Errorf("%d own connections: the gain is %+v", own, f.Gain)
+				}
+			}
+		}
+		if seen != 2 {
+			t.Errorf("%d own connections: %+v %+v", own, a.Findings, a.Hypotheses)
 		}
 	}
 }

@@ -126,6 +126,8 @@ var signs = []sign{
 			return 0
 		},
 		asksOwn, "see what these do"},
+	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
+		"the program has connections with itself: it may wait for its own goroutines", "see what these do"},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,

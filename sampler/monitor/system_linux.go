@@ -142,5 +142,5 @@ func pressureColumn(resource, line, who string) column[content] {
 
 // system returns the sources that only Linux has.
 func system() []Source {
-	return append(pressures(), machineTime, processIO, processStatus, cgroupUse, cgroupLimits)
+	return append(pressures(), machineTime, processIO, processStatus, ownConnections, cgroupUse, cgroupLimits)
 }

@@ -1,0 +1,69 @@
+package monitor
+
+import (
+	"errors"
+	"net"
+	"os"
+	"testing"
+)
+
+// Connections of this process with itself are counted, also from
+// IPv4 to a listener of both: each once, and not those with others.
+func TestOwnConnections(t *testing.T) {
+	l, err := net.Listen("tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	r, err := ownConnections.Open(Target{PID: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	counted := func() int64 {
+		values, err := r.Read(nil)
+		if err != nil || len(values) != 1 {
+			t.Fatal(values, err)
+		}
+		n, _ := values[0].Float()
+		return int64(n)
+	}
+	before := counted()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	for range 3 {
+		c, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		s, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+	}
+	if got := counted() - before; got != 3 {
+		t.Errorf("%d connections, want 3", got)
+	}
+}
+
+// It is not measured if there is too much to look through.
+func TestOwnConnectionsOfMany(t *testing.T) {
+	dir := t.TempDir()
+	var files []*os.File
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	for range maxSockets + 1 {
+		f, err := os.Open(dir)
+		if err != nil {
+			t.Skip(err)
+		}
+		files = append(files, f)
+	}
+	if _, err := ownConnections.Open(Target{PID: os.Getpid()}); !errors.Is(err, errManySockets) {
+		t.Errorf("the error is %v", err)
+	}
+}
