@@ -32,7 +32,8 @@ type tracer struct {
 	code      bool
 	target    []bool  // by situation
 	collector float64 // the share of the allocations that is the target's
-	under     bool    // what is done under a lock goes away with the waits for it
+	locks     bool    // the target has waits for locks, but no code
+	under     bool    // what is done under these goes away, too
 
 	// of one moment
 	workers []worker
@@ -54,6 +55,8 @@ func (t tally) mean() float64 { return t.target / max(t.count, 1) }
 func (m *moments) tracer(t target) *tracer {
 	b := &tracer{moments: m, code: t.code, target: m.s.e.matching(t.hit),
 		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes))}
+	b.locks = !t.code && slices.ContainsFunc(m.s.e.situations,
+		func(at *situation) bool { return at.state.Doing == views.AwaitingLock && t.hit(at) })
 	if t.code {
 		var garbage tally
 		for i, at := range m.s.e.situations {
@@ -97,7 +100,7 @@ func (b *tracer) findHolders() {
 	clear(b.holds)
 	for i := range b.workers {
 		w := &b.workers[i]
-		if !b.under || b.code || !w.certain || !b.target[w.situation] || b.at(w).state.Doing != views.AwaitingLock {
+		if !b.under || !w.certain || !b.target[w.situation] || b.at(w).state.Doing != views.AwaitingLock {
 			continue
 		}
 		for _, g := range b.s.e.r.HolderSets[w.holders] {

@@ -39,6 +39,14 @@ func (s *searcher) restingPlace(at *situation) (p restingPlace, ok bool) {
 	return restingPlace{at.class, own, does}, views.IsOwn(s.e.places.function(own))
 }
 
+// restsAt observes a goroutine in a resting place.
+func (s *searcher) restsAt(p restingPlace) []hotspots.Observation {
+	return s.e.observe([]question{{hit: func(at *situation) bool {
+		other, rests := s.restingPlace(at)
+		return rests && other == p
+	}}})[0]
+}
+
 // signGatherer adds a sign to waits that nobody is known to end, if
 // a goroutine rests in one place meanwhile, and hardly ever else.
 func (a *searched) signGatherer(f *Finding) {
@@ -51,7 +59,7 @@ func (a *searched) signGatherer(f *Finding) {
 		sign = a.gatherer(waits)
 	}
 	works := func(at *situation) bool { return a.isAtWork(at) || a.awaitsServer(at) }
-	if sign == "" && a.without(f, works) >= isSign {
+	if sign == "" && a.loneWaits(f, works) >= isSign {
 		sign = cmp.Or(a.method(f, waits), a.sleepers(f))
 	}
 	if sign != "" {
@@ -70,10 +78,7 @@ func (a *searched) gatherer(waits []hotspots.Observation) (sign string) {
 		if share > waited+gathersElse || share < gathersThen*waited {
 			continue // most rest at other times, too
 		}
-		there := a.e.observe([]question{{hit: func(at *situation) bool {
-			other, rests := a.restingPlace(at)
-			return rests && other == p
-		}}})[0]
+		there := a.restsAt(p)
 		then := shareOf(there, wait)
 		if then.Low < gathersThen || shareOf(there, rest).High > gathersElse || then.Share < best {
 			continue
@@ -105,11 +110,7 @@ func (a *searched) method(f *Finding, waits []hotspots.Observation) (sign string
 		if receiver(method) != typ {
 			continue
 		}
-		there := a.e.observe([]question{{hit: func(at *situation) bool {
-			other, rests := a.restingPlace(at)
-			return rests && other == p
-		}}})[0]
-		switch then := shareOf(there, wait); {
+		switch then := shareOf(a.restsAt(p), wait); {
 		case then.Low < mostOf:
 		case sign != "":
 			return "" // of two, nobody knows which
@@ -183,7 +184,7 @@ func begins(waits []hotspots.Observation) (n int) {
 // isAlone returns the share of a finding's waits in which nobody
 // else is at work, or sleeps where it may be at work.
 func (s *searcher) isAlone(f *Finding) float64 {
-	return s.without(f, func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) || s.maySleepAtWork(f, at) })
+	return s.loneWaits(f, func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) || s.maySleepAtWork(f, at) })
 }
 
 // maySleepAtWork reports whether goroutines of another class than
@@ -194,10 +195,10 @@ func (s *searcher) maySleepAtWork(f *Finding, at *situation) bool {
 	return at.state.Doing == views.Sleeping && !at.idle && name != f.Class && name != "go:runtime.main"
 }
 
-// without returns the share of a finding's waits in which there are
+// loneWaits returns the share of a finding's waits in which there are
 // no situations of a kind, if it is nearly all, and nobody is known
 // to end the waits.
-func (s *searcher) without(f *Finding, is func(*situation) bool) float64 {
+func (s *searcher) loneWaits(f *Finding, is func(*situation) bool) float64 {
 	if !f.unexplained() || f.Phase || s.inCalls() {
 		return 0
 	}

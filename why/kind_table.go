@@ -53,7 +53,7 @@ type KindWords struct {
 	See    string
 	Remedy string // what usually helps
 	Stays  string // what that does not take away, whatever the gain counts
-	Counts string // what the gain of a closed class counts, too, in place of Stays
+	Counts string // in place of Stays, if the gain is of what is done under a lock, too
 }
 
 // Why it is not known what a fix would bring.

@@ -215,7 +215,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
-	if !receives && s.leavesResults(class, of) {
+	if !receives && f.Severity < fewResults && s.leavesResults(class, of) {
 		return "each has a result that nobody takes yet"
 	}
 	if f.Where.inRoundTrip() { // a server ends it
@@ -240,6 +240,10 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	return ""
 }
 
+// fewResults is how many goroutines with a result wait at most, if
+// it is just that nobody needs it yet: many are a queue.
+const fewResults = 3
+
 // leavesResults reports whether goroutines of a class that wait to
 // send mostly end after that: what they send is their result.
 func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
@@ -258,7 +262,7 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 			}
 		}
 	}
-	return float64(left) >= mostOf*float64(ended)
+	return left > 0 && float64(left) >= mostOf*float64(ended)
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.

@@ -58,8 +58,8 @@ func findingGain(f *why.Finding) string {
 		text += "; that counts who waits for these, too"
 	}
 	stays := f.Words().Stays
-	if counts := f.Words().Counts; counts != "" && f.Gain.Times != nil {
-		stays = counts
+	if f.Gain.Under {
+		stays = f.Words().Counts
 	}
 	if stays != "" {
 		text += "; " + stays
