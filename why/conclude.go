@@ -105,14 +105,16 @@ func (f *Finding) wastes() bool {
 }
 
 // foldLeaks leaves out the leak of a connection's writer if its
-// reader leaks, too. It leaves out the waits of goroutines that
+// reader leaks, too, and that of its server in the same program.
+// It leaves out the waits of goroutines that
 // leak, but not for a lock: who holds it says why they do. It
 // leaves out the waits of a deadlock for its locks.
 func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		if f.Kind == LeakKind {
-			return f.Class == clientWrites && slices.ContainsFunc(all,
+			follows := f.Class == clientWrites || f.Class == servesConnection && a.e.connectsItself()
+			return follows && slices.ContainsFunc(all,
 				func(l *Finding) bool { return l.Kind == LeakKind && l.Class == clientReads })
 		}
 		return slices.ContainsFunc(all, func(l *Finding) bool {

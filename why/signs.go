@@ -280,10 +280,12 @@ func keptAlive(_ *searcher, f *Finding) float64 {
 	return 0
 }
 
-// The classes of the two goroutines of a client's connection.
+// The classes of the two goroutines of a client's connection, and
+// of the one of its server.
 const (
-	clientReads  = "go:net/http.(*persistConn).readLoop"
-	clientWrites = "go:net/http.(*persistConn).writeLoop"
+	clientReads      = "go:net/http.(*persistConn).readLoop"
+	clientWrites     = "go:net/http.(*persistConn).writeLoop"
+	servesConnection = "go:net/http.(*conn).serve"
 )
 
 // awaitsTimers returns how much of a leak's waits to receive has
