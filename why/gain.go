@@ -23,9 +23,9 @@ type Gain struct {
 	// that is gone without the cost
 	Less *hotspots.Estimate `json:"less,omitempty"`
 	Next *Next              `json:"next,omitempty"`
-	// what is done under a lock counts, too, and not only the
-	// waits for it
-	Under bool `json:"under,omitempty"`
+	// of a lock, for whose waits Times is: the same without what
+	// is done under it, too
+	Under *Factor `json:"under,omitempty"`
 	// why nothing is known; "" if it is
 	Silent string `json:"silent,omitempty"`
 }
@@ -158,8 +158,7 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 
 // targetOf returns the cost that a finding is about. Of code it
 // is the function without its waits for others, of a lock the
-// waits of all classes. What its holder does under it counts,
-// too, if it can (see gain). A system call takes CPU time, too, and
+// waits of all classes. A system call takes CPU time, too, and
 // its thread needs one at its end.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
@@ -219,15 +218,13 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 	}
 	first := &Gain{Silent: "no class of goroutines does the work"}
 	for i, class := range classes[:min(len(classes), mostAsked)] {
-		b.under = b.locks
 		t := b.trace(class)
 		g := b.gainOf(class, t, part)
-		if b.under && g.Silent != "" { // the waits alone may not be all that the class does
+		if b.locks && g.Times != nil {
+			b.under = true
+			g.Under = b.gainOf(class, b.trace(class), part).Times
 			b.under = false
-			t = b.trace(class)
-			g = b.gainOf(class, t, part)
 		}
-		g.Under = b.under
 		if g.Silent == "" && !b.withCPUs(g, t) {
 			g = &Gain{Class: g.Class, Silent: "the machine often has no CPU for the program, and what that changes is not known"}
 		}

@@ -52,8 +52,8 @@ func (s *scene) lockFinding(t *testing.T) *Finding {
 
 // Who waits for a lock waits for what its holder does: without
 // the code under the lock, three quarters of the time are gone,
-// and with half of it three eighths. That is the lock's cost, too.
-// It is always held: without code elsewhere, nothing is gained.
+// and with half of it three eighths. The lock is always held:
+// without code elsewhere, nothing is gained.
 func TestGainUnderLock(t *testing.T) {
 	s := lockedScene(t)
 	g := s.asked(t, "main.update", false)
@@ -67,7 +67,7 @@ func TestGainUnderLock(t *testing.T) {
 		t.Errorf("without main.other: %+v, %+v", g.Times, g.Next)
 	}
 	lock := s.lockFinding(t).Lock
-	if g := s.asked(t, lock, false); !nearly(g.Times.Times, 4) || !nearly(g.Half.Times, 1.6) {
+	if g := s.asked(t, lock, false); !nearly(g.Times.Times, 2) || g.Next.Centre != Processors || !nearly(g.Under.Times, 4) {
 		t.Errorf("without %s: %+v, %+v", lock, g.Times, g.Next)
 	}
 }

@@ -53,7 +53,6 @@ type KindWords struct {
 	See    string
 	Remedy string // what usually helps
 	Stays  string // what that does not take away, whatever the gain counts
-	Counts string // in place of Stays, if the gain is of what is done under a lock, too
 }
 
 // Why it is not known what a fix would bring.
@@ -84,7 +83,7 @@ func waitKindRows() map[Kind]*kindRow {
 			measure: (*searcher).lockMeasure, locked: true, specific: 1,
 			KindWords: KindWords{Says: "waiting for {lock}", See: "locks --top 0",
 				Remedy: "hold it for less time, or divide what it guards",
-				Stays:  "what is done under the lock stays", Counts: "what is done under the lock counts, too"},
+				Stays:  "what is done under the lock stays"},
 		},
 		ChannelKind: {
 			find: (*searcher).waitCandidates, measure: (*searcher).waitMeasure, waits: true,

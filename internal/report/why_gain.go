@@ -57,11 +57,7 @@ func findingGain(f *why.Finding) string {
 		f.Gain.Less.Share > muchMore*f.Share.Share {
 		text += "; that counts who waits for these, too"
 	}
-	stays := f.Words().Stays
-	if f.Gain.Under {
-		stays = f.Words().Counts
-	}
-	if stays != "" {
+	if stays := f.Words().Stays; stays != "" && f.Gain.Under == nil {
 		text += "; " + stays
 	}
 	return text
@@ -74,8 +70,10 @@ func gainText(g *why.Gain, about string) string {
 		return ""
 	}
 	text := effectText(g)
-	if then := thenText(g); then != "" {
-		text += "; " + then
+	for _, more := range []string{thenText(g), underText(g)} {
+		if more != "" {
+			text += "; " + more
+		}
 	}
 	if g.Class != about {
 		return g.Class + ": " + text
@@ -105,6 +103,19 @@ func effectText(g *why.Gain) string {
 		return unseen
 	}
 	return text
+}
+
+// underText says how much more gets done without what is done
+// under a lock, too; "" if that is no more.
+func underText(g *why.Gain) string {
+	switch u := g.Under; {
+	case u == nil || u.Times < hardlyMore*g.Times.Times || unbounded(g):
+		return ""
+	case u.High > tooMuch:
+		return "more if what is done under the lock cost less, too"
+	default:
+		return factor(u.Times) + " times if what is done under the lock cost nothing, too"
+	}
 }
 
 // unseen says that a class hardly does anything but wait, so

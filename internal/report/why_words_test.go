@@ -244,3 +244,20 @@ func TestUnknownText(t *testing.T) {
 		}
 	}
 }
+
+// A lock's gain without what is done under it is told if it is more,
+// and a figure if there is a bound.
+func TestWordsOfWhatIsUnderALock(t *testing.T) {
+	for under, want := range map[float64]string{
+		2:    "",
+		3.1:  "; 3.1 times if what is done under the lock cost nothing, too",
+		1000: "; more if what is done under the lock cost less, too",
+	} {
+		g := &why.Gain{Class: "go:main.f", Law: why.Closed, Times: &why.Factor{Times: 2, Low: 1.9, High: 2.1},
+			Half: &why.Factor{Times: 1.5, Low: 1.4, High: 1.6}, Next: &why.Next{Centre: why.Processors},
+			Under: &why.Factor{Times: under, Low: under, High: under}}
+		if got := gainText(g, "go:main.f"); got != "at most 2.0 ± 0.1 times as much work gets done; 1.50 times if it cost half; then the processors are full"+want {
+			t.Errorf("%v: %s", under, got)
+		}
+	}
+}
