@@ -123,11 +123,17 @@ func (b *Builder) finish(e *End) error {
 func (b *Builder) Recording() *Recording {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.recording(b.runs.list.clone())
+	r := b.recording(b.runs.list.clone())
+	r.Runs = r.withTimers()
+	return r
 }
 
 // last returns the recording of a builder that does not grow any more.
-func (b *Builder) last() *Recording { return b.recording(b.runs.list) }
+func (b *Builder) last() *Recording {
+	r := b.recording(b.runs.list)
+	r.Runs = r.withTimers()
+	return r
+}
 
 // recording returns a recording with the builder's runs. It ends
 // the open ones.
@@ -141,7 +147,6 @@ func (b *Builder) recording(runs runList) *Recording {
 	r.LockNames = slices.Clip(r.LockNames)
 	r.Samples = r.Samples.clip()
 	r.Runs = b.runs.upTo(runs, b.tables.samples)
-	r.Runs = r.withTimers()
 	r.Series = slices.Clone(r.Series)
 	for i := range r.Series {
 		s := &r.Series[i]

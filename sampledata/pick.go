@@ -54,7 +54,7 @@ func (r *Recording) Pick(list string, keep func(sample int) bool) (*Recording, e
 		p.Builder.LockName(n)
 	}
 	p.takeCalls()
-	picked := p.last()
+	picked := p.recording(p.runs.list)
 	picked.Picked = &Picked{list, r.Samples.Len(), p.numbers}
 	return picked, nil
 }

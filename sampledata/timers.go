@@ -1,79 +1,86 @@
 package sampledata
 
+import (
+	"maps"
+	"slices"
+)
+
 // The sampler learns with time that timers end the waits of a
 // stack in a select. The waits that it saw before were no
-// others: they have the same reason in a recording.
+// others: they have the same reason in a recording, if all that
+// began later have it.
 
 const (
 	inSelect      = "select"
 	inSelectTimed = inSelect + OnTimer
-	// how many times as long a stack's waits have the learned
-	// reason at least, from when it was learned
-	mostlyTimed = 10
 )
 
 // withTimers returns the runs with what was learned of timers.
+// States that stay are shared.
 func (r *Recording) withTimers() Runs {
 	timed := r.timedStacks()
 	if len(timed) == 0 {
 		return r.Runs
 	}
-	kinds, states := make(map[*kind]*kind), &stateTable{}
-	for i := range r.Runs.states.kinds.len() {
-		k := *r.Runs.states.kinds.at(i)
+	kinds, states := make(map[*kind]*kind), r.Runs.states.clip()
+	for i := range states.kinds.len() {
+		k := *states.kinds.at(i)
 		if k.Run == Waiting && k.Reason == inSelect && timed[k.Stack] {
 			of := *k
 			of.Reason = inSelectTimed
 			kinds[k] = &of
 		}
-		states.kinds.add(k)
 	}
-	for i := range r.Runs.states.list.len() {
-		s := *r.Runs.states.list.at(i)
-		if k := kinds[s.kind]; k != nil && s.Lock == 0 {
-			s.kind = k
+	for c, chunk := range states.list.chunks {
+		own := false
+		for i := range chunk {
+			k := kinds[chunk[i].kind]
+			if k == nil || chunk[i].Lock != 0 {
+				continue
+			}
+			if !own {
+				chunk, own = slices.Clone(chunk), true
+				states.list.chunks[c] = chunk
+			}
+			chunk[i].kind = k
 		}
-		states.list.add(s)
 	}
-	return Runs{list: r.Runs.list, states: *states}
+	return Runs{list: r.Runs.list, states: states}
 }
 
 // timedStacks returns the stacks whose waits timers end, though
-// some don't have that reason.
+// the first ones don't have that reason.
 func (r *Recording) timedStacks() map[NodeID]bool {
-	learned := false
-	for i := range r.Runs.states.kinds.len() {
-		learned = learned || (*r.Runs.states.kinds.at(i)).Reason == inSelectTimed
-	}
-	if !learned {
-		return nil
-	}
-	type waits struct {
-		before       bool
-		timed, plain int64 // in samples, from when it was learned
-	}
+	type waits struct{ plain, timed, later bool } // later: plain ones that began after timed ones
 	of := make(map[NodeID]*waits)
-	for _, run := range r.Runs.All() {
-		if run.Run != Waiting || run.Lock != 0 || run.Reason != inSelect && run.Reason != inSelectTimed {
+	for i := range r.Runs.states.kinds.len() {
+		k := *r.Runs.states.kinds.at(i)
+		if k.Reason != inSelect && k.Reason != inSelectTimed {
 			continue
 		}
-		w := of[run.Stack]
+		w := of[k.Stack]
 		if w == nil {
 			w = &waits{}
-			of[run.Stack] = w
+			of[k.Stack] = w
 		}
-		switch n := int64(run.Last-run.First) + 1; {
-		case run.Reason == inSelectTimed:
-			w.timed += n
-		case w.timed == 0:
-			w.before = true
-		default:
-			w.plain += n
+		w.plain, w.timed = w.plain || k.Reason == inSelect, w.timed || k.Reason == inSelectTimed
+	}
+	maps.DeleteFunc(of, func(_ NodeID, w *waits) bool { return !w.plain || !w.timed })
+	if len(of) == 0 {
+		return nil // that is so in most recordings
+	}
+	for _, w := range of {
+		w.timed = false
+	}
+	for _, run := range r.Runs.All() {
+		if w := of[run.Stack]; w != nil && run.Lock == 0 {
+			w.later = w.later || w.timed && run.Reason == inSelect
+			w.timed = w.timed || run.Reason == inSelectTimed
 		}
 	}
 	timed := make(map[NodeID]bool)
 	for stack, w := range of {
-		if w.before && w.timed > 0 && w.timed >= mostlyTimed*w.plain {
+		if w.timed && !w.later {
 			timed[stack] = true
 		}
 	}

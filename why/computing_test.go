@@ -198,6 +198,7 @@ func TestSmallHeaps(t *testing.T) {
 		"large":                {&Garbage{Bytes: 20e9, Collections: 20, Live: 1e9}, of(0.5), 0},
 		"seldom":               {&Garbage{Bytes: 4e6, Collections: 2, Live: 2e6}, of(0.5), 0},
 		"mostly of allocating": {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.2), 0},
+		"of much":              {&Garbage{Bytes: 6e9, Collections: 15, Live: 60e6}, of(0.5), 0},
 		"each time early":      {&Garbage{Bytes: 7e6, Collections: 70, Live: 2e6}, of(0.5), 0},
 	} {
 		if got := oftenCollected(nil, &Finding{Garbage: c.g, Parts: c.parts}); got != c.want {

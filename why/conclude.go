@@ -113,7 +113,7 @@ func (a *searched) foldLeaks() {
 	all := slices.Clone(a.Findings)
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
 		if f.Kind == LeakKind {
-			follows := f.Class == clientWrites || f.Class == servesConnection && a.e.connectsItself()
+			follows := f.Class == clientWrites || f.Class == servesConnection && a.e.ownConnections() > 0
 			return follows && slices.ContainsFunc(all,
 				func(l *Finding) bool { return l.Kind == LeakKind && l.Class == clientReads })
 		}

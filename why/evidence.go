@@ -89,6 +89,9 @@ type class struct {
 	collector  bool    // workers of the garbage collector
 }
 
+// mainClass is the class of the main goroutine.
+const mainClass = "go:runtime.main"
+
 // ends reports whether the goroutines of a class mostly end
 // within the span: each lives for one piece of work.
 func (c *class) ends() bool { return 2*c.ended > c.goroutines }
@@ -211,7 +214,7 @@ func (e *evidence) class(name string, run sampledata.Run) int32 {
 	g := e.r.Goroutines.At(run.Goroutine)
 	e.classes = append(e.classes, class{
 		name: name, collector: g.GC, runtimes: g.GC ||
-			strings.HasPrefix(name, "go:runtime.") && name != "go:runtime.main",
+			strings.HasPrefix(name, "go:runtime.") && name != mainClass,
 	})
 	return c
 }

@@ -398,13 +398,11 @@ func TestClassInFewSamples(t *testing.T) {
 				states[loop] = s.at(runs, "main.loop")
 			}
 			switch {
-			case i >= 30 && i < 29+seen:
+			case i >= 30 && i < 30+seen:
 				s.now += 2 * time.Second
 				waits := s.at(sends, "main.walk", "main.emit")
 				waits.Lock = uint64(i) << 8
 				states[lives] = waits
-			case i == 29+seen:
-				states[lives] = s.at(runs, "main.walk")
 			case i == 30+seen:
 				s.gone = []sampledata.GoroutineID{lives}
 			}

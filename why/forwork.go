@@ -64,7 +64,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	if f.Kind == IOKind && f.Where.ofServer() && s.readsRequests(f.Where.stack) {
 		return nextMessage // though a greeting was written before
 	}
-	if f.Kind == IOKind && (!alone || c.name == "go:runtime.main") && s.awaitsAnswers(class, f) {
+	if f.Kind == IOKind && (!alone || c.name == mainClass) && s.awaitsAnswers(class, f) {
 		return ""
 	}
 	outside := f.Kind == IOKind || f.Kind == BlockingKind || f.Kind == ForeignKind || f.Where.inStream()

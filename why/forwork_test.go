@@ -198,6 +198,7 @@ func TestWhoLivesOnce(t *testing.T) {
 func TestPlacesInPoolsAreNoWork(t *testing.T) {
 	for last, waits := range map[string]bool{
 		"redis/lib.(*Pool).GetContext": true, "redis/lib.(*Queue).Get": false, "redis/lib.(*WorkerPool).getJob": false,
+		"redis/lib.(*workerPool).getConn": false, "redis/lib.(*spool).get": false, "redis/lib.(*Pool[...]).Acquire": true,
 	} {
 		s := newScene()
 		all := s.spawn(8, "main.request")
@@ -218,5 +219,24 @@ func TestPlacesInPoolsAreNoWork(t *testing.T) {
 		if waits && (a.Findings[0].Remedy != giveBack || a.Findings[0].Gain.Silent == "") {
 			t.Errorf("%s: the remedy is %q, the gain %+v", last, a.Findings[0].Remedy, a.Findings[0].Gain)
 		}
+	}
+}
+
+// If some have a place in a pool, those that others wait for are not lost.
+func TestPlacesInUseAreNotLost(t *testing.T) {
+	s := newScene()
+	all := s.spawn(100, "main.request")
+	for i := range 400 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for j, g := range all {
+			if states[g] = s.at(selects, "main.request", "main.query", "main.(*Pool).Get", "main.(*Pool).vacant"); (i/2+7*j)%100 < 2 {
+				states[g] = s.at(selects, "main.request", "main.query:9", "main.(*conn).roundtrip")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.(*Pool).vacant" || a.Findings[0].Remedy == giveBack {
+		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }

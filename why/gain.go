@@ -103,7 +103,8 @@ func (a *searched) isStuck(g *Gain) bool {
 }
 
 // endUnseen reports whether nothing tells what ends the waits of
-// a finding in a select: no cause, and no sign that has a remedy.
+// a finding: no cause, and no sign but that nobody was seen to have
+// what they wait for.
 func (f *Finding) endUnseen() bool { return f.Remedy == lookAtTimer || f.Remedy == giveBack }
 
 // leadsToUnknown reports whether a class mostly waits without a

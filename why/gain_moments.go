@@ -59,7 +59,7 @@ func newMoments(s *searcher) *moments {
 		if at < 0 || e.situations[at].idle || e.situations[at].still {
 			continue
 		}
-		w := worker{run.Goroutine, at, run.Holders, run.Lock, run.Evidence == sampledata.Free, isKnown(run.Evidence)}
+		w := worker{run.Goroutine, at, run.Holders, run.Lock, run.Evidence == sampledata.Free, run.Evidence.Blames()}
 		end := from[min(run.Last+1, e.to)-e.from]
 		for k := from[max(run.First, e.from)-e.from]; k < end; k++ {
 			m.workers[k] = append(m.workers[k], w)

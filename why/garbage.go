@@ -81,6 +81,7 @@ func (g *Garbage) eager() float64 {
 // A heap is collected often since it is small.
 const (
 	smallHeap = 64 << 20 // bytes at most
+	leastHeap = 4 << 20  // that the runtime lets a heap have by default
 	often     = 10       // collections a second at least
 	collects  = 0.4      // of the cost at least is of the collector
 )
@@ -94,7 +95,8 @@ func oftenCollected(_ *searcher, f *Finding) float64 {
 			collector += p.Share
 		}
 	}
-	if g.eager() > 0 || g.Live > smallHeap || g.Collections < often || collector < collects {
+	if g.eager() > 0 || g.Live > smallHeap || g.Collections < often || collector < collects ||
+		g.Bytes > g.Collections*max(g.Live, leastHeap)*2 {
 		return 0
 	}
 	return 1

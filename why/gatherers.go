@@ -58,9 +58,9 @@ func (a *searched) signGatherer(f *Finding) {
 	if begins(waits) >= minWaits {
 		sign = a.gatherer(waits)
 	}
-	works := func(at *situation) bool { return a.isAtWork(at) || a.awaitsServer(at) }
-	if sign == "" && a.loneWaits(f, works) >= isSign {
-		sign = cmp.Or(a.method(f, waits), a.sleepers(f))
+	if sign == "" && a.loneWaits(f, a.worksOrAsks) >= isSign {
+		f.guessed = true // whether or not somebody can be named
+		sign = cmp.Or(a.method(f, waits), a.sleepers(f, waits))
 	}
 	if sign != "" {
 		f.Signs, f.guessed = append(f.Signs, sign), true
@@ -125,29 +125,26 @@ func (a *searched) method(f *Finding, waits []hotspots.Observation) (sign string
 // Goroutines that sleep, and wake again and again.
 const (
 	sleepMost = 0.5 // of their life at least
-	wakeOften = 2   // times in the recording, each
+	wakeOften = 2   // times in the recording, for half of them at least
 	fewSleep  = 2   // classes, if it is worth naming them
 )
 
 // sleepers names those that sleep, and wake again and again: what
 // others wait for may be what they do then. "" if there are none, or
 // too many to tell.
-func (a *searched) sleepers(f *Finding) string {
+func (a *searched) sleepers(f *Finding, waits []hotspots.Observation) string {
 	var names []string
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
-		asleep, wakes := 0.0, 0
-		for _, at := range a.members(int32(i)) {
-			if at.state.Doing == views.Sleeping {
-				asleep += at.weight
-				wakes += at.stays
-			}
-		}
-		if c.runtimes || c.name == f.Class || c.name == "go:runtime.main" ||
-			asleep < sleepMost*c.life || wakes < wakeOften*c.goroutines {
+		sleeps := func(at *situation) bool { return at.state.Doing == views.Sleeping }
+		_, asleep := weigh(a.members(int32(i)), anywhere, sleeps)
+		if c.runtimes || c.name == f.Class || c.name == mainClass || asleep < sleepMost*c.life || !a.wakeOften(int32(i), sleeps) {
 			continue
 		}
-		names = append(names, c.name)
+		meanwhile := a.e.observe([]question{{hit: ofClass(int32(i), sleeps)}})[0]
+		if shareOf(meanwhile, func(k int) bool { return waits[k].Hits > 0 }).Low >= sleepMost {
+			names = append(names, c.name)
+		}
 	}
 	if len(names) == 0 || len(names) > fewSleep {
 		return ""
@@ -158,6 +155,22 @@ func (a *searched) sleepers(f *Finding) string {
 		verb = " sleep, and wake again and again: what they do then may end the wait"
 	}
 	return "meanwhile, " + strings.Join(names, " and ") + verb
+}
+
+// wakeOften reports whether most goroutines of a class sleep again
+// and again.
+func (s *searcher) wakeOften(class int32, sleeps func(*situation) bool) bool {
+	times := make(map[sampledata.GoroutineID]int)
+	for run := range s.e.runs(ofClass(class, sleeps)) {
+		times[run.Goroutine]++
+	}
+	often := 0
+	for _, n := range times {
+		if n >= wakeOften {
+			often++
+		}
+	}
+	return 2*often >= s.e.classes[class].goroutines
 }
 
 // receiver returns the type of a method, with its package:
@@ -184,15 +197,19 @@ func begins(waits []hotspots.Observation) (n int) {
 // isAlone returns the share of a finding's waits in which nobody
 // else is at work, or sleeps where it may be at work.
 func (s *searcher) isAlone(f *Finding) float64 {
-	return s.loneWaits(f, func(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) || s.maySleepAtWork(f, at) })
+	return s.loneWaits(f, func(at *situation) bool { return s.worksOrAsks(at) || s.maySleepAtWork(f, at) })
 }
+
+// worksOrAsks reports whether goroutines are at work, or wait for
+// the answer of a server.
+func (s *searcher) worksOrAsks(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) }
 
 // maySleepAtWork reports whether goroutines of another class than
 // a finding's sleep, and not where they wait for work. A main
 // goroutine leaves the work to others.
 func (s *searcher) maySleepAtWork(f *Finding, at *situation) bool {
 	name := s.e.name(at)
-	return at.state.Doing == views.Sleeping && !at.idle && name != f.Class && name != "go:runtime.main"
+	return at.state.Doing == views.Sleeping && !at.idle && !at.still && name != f.Class && name != mainClass
 }
 
 // loneWaits returns the share of a finding's waits in which there are

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,12 +125,14 @@ func TestSleepersMayEndWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		pollers []string
 		wakes   bool
+		ends    int // the sample in which they end; 0 if they don't
 		says    string
 	}{
-		"one":    {[]string{"main.poll"}, true, "meanwhile, go:main.poll sleeps, and wakes again and again: what it does then may end the wait"},
-		"two":    {[]string{"main.poll", "main.look"}, true, "meanwhile, go:main.look and go:main.poll sleep, and wake again and again: what they do then may end the wait"},
-		"three":  {[]string{"main.poll", "main.look", "main.tidy"}, true, ""},
-		"asleep": {[]string{"main.poll"}, false, ""},
+		"one":    {[]string{"main.poll"}, true, 0, "meanwhile, go:main.poll sleeps, and wakes again and again: what it does then may end the wait"},
+		"two":    {[]string{"main.poll", "main.look"}, true, 0, "meanwhile, go:main.look and go:main.poll sleep, and wake again and again: what they do then may end the wait"},
+		"three":  {[]string{"main.poll", "main.look", "main.tidy"}, true, 0, ""},
+		"asleep": {[]string{"main.poll"}, false, 0, ""},
+		"before": {[]string{"main.poll"}, true, 40, ""},
 	} {
 		s := newScene()
 		callers := s.spawn(4, "main.call")
@@ -140,6 +143,12 @@ func TestSleepersMayEndWaits(t *testing.T) {
 		for i := range 200 {
 			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for p, g := range pollers {
+				if c.ends > 0 && i >= c.ends {
+					if i == c.ends {
+						s.gone = append(s.gone, g)
+					}
+					continue
+				}
 				if states[g] = s.at(sleeps, p); c.wakes && i%50 == 0 {
 					states[g] = s.at(runs, p)
 				}
@@ -155,8 +164,43 @@ func TestSleepersMayEndWaits(t *testing.T) {
 		if len(a.Findings) != 1 {
 			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
 		}
-		if got := strings.Join(a.Findings[0].Signs, "; "); !strings.HasSuffix(got, c.says) || c.says == "" && strings.Contains(got, "wake") {
-			t.Errorf("%s: the signs are %q", name, got)
+		if got := strings.Join(a.Findings[0].Signs, "; "); !strings.HasSuffix(got, c.says) || c.says == "" && strings.Contains(got, "wake") ||
+			c.ends == 0 && a.Findings[0].Gain.Silent == "" {
+			t.Errorf("%s: the signs are %q, the gain is %+v", name, got, a.Findings[0].Gain)
 		}
+	}
+}
+
+// Tasks that sleep may be at work: it is not said that nobody is.
+// Who may end the waits is a guess, and there is no gain.
+func TestTasksThatSleep(t *testing.T) {
+	s := newScene()
+	callers := s.spawn(4, "main.call")
+	var tasks []sampledata.GoroutineID
+	names := []string{"main.task", "main.job", "main.piece"}
+	for i := range 300 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		if i%30 == 0 {
+			s.gone, tasks = tasks, nil
+			for _, name := range names {
+				tasks = append(tasks, s.spawn(3, name)...)
+			}
+		}
+		for k, g := range tasks {
+			states[g] = s.at(sleeps, names[k/3], names[k/3]+"Work"+[]string{":7", ":8", ":9"}[i%30/10])
+		}
+		for k, g := range callers {
+			wait := s.at(idles, "main.call", "main.(*batch).Do")
+			wait.Lock = uint64(0x1000 + 16*(i/30) + k)
+			if states[g] = wait; i%30 == 0 {
+				states[g] = s.at(runs, "main.call")
+			}
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+	if i < 0 || slices.Contains(a.Findings[i].Signs, nobodyElse) || a.Findings[i].Gain.Silent == "" {
+		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }

@@ -3,6 +3,7 @@ package why
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
@@ -49,19 +50,22 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 var acquiring = regexp.MustCompile(`(?i)^(get|acquire|borrow|lease|check_?out|grab|reserve|conn|enter|lock|limit|throttle)`)
 
 // pooling matches the methods of pools and the functions of their
-// packages, and givenWork the names of those that take work out of one.
+// packages, and givenWork the names of those that take work out of
+// one, or files.
 var (
-	pooling   = regexp.MustCompile(`(?i)pool\)?\.[^/]*$`)
-	givenWork = regexp.MustCompile(`(?i)job|task|work|msg|message|event|item|next`)
+	pooling   = regexp.MustCompile(`(?i)pool(\[.*\])?\)?\.\w+$`)
+	givenWork = regexp.MustCompile(`(?i)job|task|work|msg|message|event|item|next|spool`)
 )
 
 // takesPlace reports whether goroutines wait in a function that
-// takes something out of a pool for a while, by its name.
+// takes something out of a pool for a while, or in what it calls.
 func (p *Place) takesPlace() bool {
-	return slices.ContainsFunc(p.Path, func(f string) bool {
-		name := views.LastName(f)
-		return pooling.MatchString(f) && acquiring.MatchString(name) && !givenWork.MatchString(name)
-	})
+	takes := func(f string) bool {
+		last := f[strings.LastIndexByte(f, '/')+1:]
+		return pooling.MatchString(last) && acquiring.MatchString(views.LastName(f)) && !givenWork.MatchString(last)
+	}
+	isFirst := len(p.Path) < 2 || p.Path[0] == p.Caller
+	return takes(p.Function) || !isFirst && takes(p.Caller)
 }
 
 // fellows finds out what goroutines of a class do in a function,
@@ -93,10 +97,16 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 		return nil
 	}
 	causes := b.causes()
-	if !acquiring.MatchString(views.LastName(where.Function)) && waitForOthers(causes) {
+	if !takesSomething(where.Function) && !takesSomething(caller) && waitForOthers(causes) {
 		return nil // it is the next step of the same work
 	}
 	return causes
+}
+
+// takesSomething reports whether a function takes something, for a
+// while or for good, by its name.
+func takesSomething(function string) bool {
+	return acquiring.MatchString(views.LastName(function)) || views.TakesWork(function)
 }
 
 // waitForOthers reports whether goroutines mostly wait for others

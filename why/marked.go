@@ -36,7 +36,7 @@ func (s *searcher) marked(r *sampledata.Recording) (all []*Finding) {
 // the main one wait for work, or do some.
 func (s *searcher) livesOn() bool {
 	return slices.ContainsFunc(s.e.situations, func(at *situation) bool {
-		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(at) != "go:runtime.main"
+		return !at.still && !s.e.classes[at.class].runtimes && s.e.name(at) != mainClass
 	})
 }
 

@@ -61,12 +61,16 @@ func (s *searcher) asksItself(f *Finding) string {
 	return ""
 }
 
-// connectsItself reports whether the program was seen to have
-// connections with itself.
-func (e *evidence) connectsItself() bool {
+// ownConnections returns how many connections the program was seen
+// to have with itself.
+func (e *evidence) ownConnections() float64 {
 	first, last := e.ends("process.own_connections")
-	return max(first, last) > 0
+	return max(first, last)
 }
+
+// mayBeOwn reports whether as many goroutines on average may wait for
+// connections of the program with itself.
+func (e *evidence) mayBeOwn(waits float64) bool { return waits <= 2*e.ownConnections() }
 
 // ofNetwork matches the functions that read from a connection, or
 // write to it.
@@ -77,7 +81,7 @@ var ofNetwork = named(`net\.\(\*(netFD|conn)\)\.\w+`)
 // if the program has connections with itself.
 func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 	switch {
-	case !s.e.connectsItself() || f.handler != "":
+	case !s.e.mayBeOwn(f.Mean) || f.handler != "":
 		return 0
 	case f.Kind == ChannelKind:
 		return onStack(roundTrip)(s, f)
@@ -88,16 +92,13 @@ func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 // mayAwaitOwn reports whether a class also waits for connections
 // that may be the program's own, whose other ends may then be faster.
 func (b *tracer) mayAwaitOwn(t *traced) bool {
-	if !b.s.e.connectsItself() {
-		return false
-	}
 	waits := 0.0
 	for i, weight := range t.left {
 		if at := b.s.e.situations[i]; at.state.Doing == views.AwaitingIO && b.s.e.places.matches(at.state.Stack, ofNetwork) {
 			waits += weight
 		}
 	}
-	return waits > fewWaits*t.left.total()
+	return waits > fewWaits*t.left.total() && b.s.e.mayBeOwn(b.s.e.mean(waits))
 }
 
 // starts reports whether goroutines of a class have started most

@@ -194,13 +194,22 @@ const ofProcess = "it waits until a process ends"
 const nobodyElse = "hardly anything else in the program is at work meanwhile: a timer, or something outside, may end the wait"
 
 // losesPlaces returns the share of a finding in waits for a place
-// in a pool, if hardly anybody gets one.
+// in a pool, if nobody of the class is seen elsewhere at work.
 func (s *searcher) losesPlaces(f *Finding) float64 {
-	if !f.unexplained() || len(f.Causes) > 0 || f.Share.Share < wholly || !f.Where.takesPlace() {
+	if !f.unexplained() || len(f.Causes) > 0 || !f.Where.takesPlace() {
+		return 0
+	}
+	hit := s.hits(f)
+	_, elsewhere := weigh(s.members(s.classOf(f)), active(s.classOf(f)),
+		func(at *situation) bool { return !hit(at) && !s.on(at, f.Where.Function) })
+	if s.e.mean(elsewhere) > hardlyAny {
 		return 0
 	}
 	return 1
 }
+
+// hardlyAny is the mean number of goroutines up to which nobody is seen.
+const hardlyAny = 0.05
 
 // asksOwn is the sign of waits for answers that the program may
 // give itself.

@@ -105,7 +105,7 @@ func (e *evidence) restless() float64 {
 	life, active := weigh(e.situations,
 		func(at *situation) bool { return !e.classes[at.class].runtimes },
 		func(at *situation) bool {
-			asleep := at.state.Doing == views.Sleeping && e.name(at) == "go:runtime.main"
+			asleep := at.state.Doing == views.Sleeping && e.name(at) == mainClass
 			return !at.idle && !at.still && !asleep
 		})
 	return active / max(life, 1)

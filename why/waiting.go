@@ -245,19 +245,25 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 const fewResults = 3
 
 // leavesResults reports whether goroutines of a class that wait to
-// send mostly end after that: what they send is their result.
+// send mostly end after the first time: what they send is their
+// result.
 func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 	if !s.e.classes[class].ends() {
 		return false
 	}
-	last, sends := make(map[sampledata.GoroutineID]int32), make(map[sampledata.GoroutineID]bool)
+	type life struct {
+		last          int32
+		sent, results bool // it has sent; the last thing that it did was to send for the first time
+	}
+	lives := make(map[sampledata.GoroutineID]life)
 	for run, at := range s.e.runs(ofClass(class, anywhere)) {
-		last[run.Goroutine], sends[run.Goroutine] = run.Last, at.state.Doing == views.Sending && of(at)
+		is, was := at.state.Doing == views.Sending && of(at), lives[run.Goroutine].sent
+		lives[run.Goroutine] = life{run.Last, was || is, is && !was}
 	}
 	ended, left := 0, 0
-	for g, at := range last {
-		if at < s.e.to-1 {
-			if ended++; sends[g] {
+	for _, l := range lives {
+		if l.last < s.e.to-1 {
+			if ended++; l.results {
 				left++
 			}
 		}

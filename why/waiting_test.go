@@ -498,9 +498,10 @@ func TestFoldedWaitsRemain(t *testing.T) {
 }
 
 // Goroutines that wait to send and then end have a result that
-// nobody takes yet. Those that go on are held up.
+// nobody takes yet. Those that go on are held up, and so are those
+// that have sent before.
 func TestResultsThatNobodyTakesYet(t *testing.T) {
-	for _, goesOn := range []bool{false, true} {
+	for _, c := range []struct{ goesOn, again bool }{{}, {true, false}, {false, true}} {
 		s := newScene()
 		for i := range 300 {
 			if i%15 == 0 {
@@ -511,7 +512,7 @@ func TestResultsThatNobodyTakesYet(t *testing.T) {
 			}
 			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for _, g := range s.goroutines[len(s.goroutines)-2:] {
-				if states[g] = s.at(sends, "main.list"); goesOn && i%15 >= 12 {
+				if states[g] = s.at(sends, "main.list"); c.goesOn && i%15 >= 12 || c.again && i%5 == 0 {
 					states[g] = s.at(runs, "main.list", "main.sort")
 				}
 			}
@@ -519,8 +520,8 @@ func TestResultsThatNobodyTakesYet(t *testing.T) {
 		}
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
-		if waits != goesOn {
-			t.Errorf("they go on: %t: %+v %+v", goesOn, a.Findings, a.Hypotheses)
+		if waits != (c.goesOn || c.again) {
+			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
 		}
 	}
 }

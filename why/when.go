@@ -187,9 +187,9 @@ const mostSteps = 2 * maxBins
 // samples may come irregularly. A step without one is as the
 // step before.
 func (e *evidence) stepped(all []hotspots.Observation) (s series, step time.Duration) {
-	n := min(len(all), mostSteps)
+	n := len(all) / (1 + (len(all)-1)/mostSteps) // of as many samples on average
 	start, i, value := e.time(e.from), 0, 0.0
-	step = (e.time(e.to-1) - start) / time.Duration(max(n, 1))
+	step = (e.time(e.to-1) - start) / time.Duration(max(n-1, 1))
 	for k := range n {
 		hits, base := 0.0, 0.0
 		for ; i < len(all) && e.time(e.from+int32(i)) <= start+time.Duration(k)*step; i++ {

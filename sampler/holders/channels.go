@@ -179,10 +179,13 @@ func (e *enders) nameToChannels(waiting []int32) {
 	e.unnamed = e.unnamed[:0]
 	e.nameTo(waiting, aChannel, func(key int32) {
 		w, _ := e.awaited(key)
-		if !e.nameToChannel(key, w) && w.Kind == syncflow.Send {
+		if e.nameToChannel(key, w); len(e.set) == 0 && w.Kind == syncflow.Send {
 			e.unnamed = append(e.unnamed, key)
 		}
 	})
+	if !e.isTurn(aClosed) {
+		return
+	}
 	e.nameTo(e.unnamed, aClosed, func(key int32) {
 		w, _ := e.awaited(key)
 		e.nameToChannel(key, endedBy(w, aClosed))
@@ -190,11 +193,10 @@ func (e *enders) nameToChannels(waiting []int32) {
 }
 
 // nameToChannel reports the goroutines that may do what one
-// waits for, and whether there are any.
-func (e *enders) nameToChannel(key int32, w syncflow.Action) bool {
+// waits for: e.set has them, even if they are too many.
+func (e *enders) nameToChannel(key int32, w syncflow.Action) {
 	found := e.endersOf(w, func(other int32) bool { return other != key })
 	e.sample.Update(key, w.Object, found.evidence, found.ids)
-	return found.ids != 0
 }
 
 // mayBuffer adds goroutines that have begun to wait to those

@@ -106,7 +106,7 @@ func (s *share) taken() uint64 {
 	case s.of.Kind == syncflow.Done:
 		return uint64(memory.Half(s.bytes, goruntime.WaitGroupCount))
 	case s.of.Kind == syncflow.Release:
-		if taken := s.word(goruntime.WeightedTaken); taken >= s.word(goruntime.WeightedSize)/2 {
+		if taken := s.word(goruntime.WeightedTaken); 2*taken >= s.word(goruntime.WeightedSize) {
 			return taken
 		}
 		return 0 // others wait behind somebody who wants many

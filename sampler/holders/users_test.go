@@ -90,6 +90,22 @@ func TestChannelsThatAreClosed(t *testing.T) {
 	}
 }
 
+// Many that may send are not named, and no one that only closes the
+// channel is in their place.
+func TestManySendersAndACloser(t *testing.T) {
+	const sudog = 0x900
+	s := newScene(t, maxEnders+3)
+	s.put(sudog, int(sceneSudog.G), s.seen[0].Addr)
+	s.put(sudog, int(sceneSudog.C), channel)
+	s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Close})
+	for k := range int32(maxEnders + 1) {
+		s.does(k+2, syncflow.Action{Object: channel, Kind: syncflow.Send})
+	}
+	s.waits(0, toReceive, 0, sudog)
+	s.f.Find(Halt{})
+	s.expect(0, none)
+}
+
 // If a goroutine has moved since the halt, or the sudog belongs
 // to another one, no channel is reported.
 func TestChannelsNotKnown(t *testing.T) {

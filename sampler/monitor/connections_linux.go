@@ -15,12 +15,12 @@ import (
 
 // maxSockets limits the open files of the process, and the TCP
 // sockets of its network, that are read.
-const maxSockets = 4096
+const maxSockets = 1024
 
 var errManySockets = fmt.Errorf("there are more than %d open files, or TCP sockets", maxSockets)
 
 // connectionsEvery is how often they are counted. To list sockets
-// takes the kernel a millisecond, even if there are few.
+// takes the kernel some milliseconds, even if there are few.
 const connectionsEvery = 5 * time.Second
 
 // ownConnections counts the connections that a process has with
