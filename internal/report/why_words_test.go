@@ -245,8 +245,8 @@ func TestUnknownText(t *testing.T) {
 	}
 }
 
-// A lock's gain without what is done under it is told if it is more,
-// and a figure if there is a bound.
+// Without what is done under a lock, more gets done: that is said if it is
+// more, with a figure if there is a bound.
 func TestWordsOfWhatIsUnderALock(t *testing.T) {
 	for under, want := range map[float64]string{
 		2:    "",
