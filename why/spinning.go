@@ -128,11 +128,12 @@ func (s *searcher) polls(f *Finding) float64 {
 	if often || s.doing(f, polling) < 0.25 {
 		return 0
 	}
-	p := s.e.places
-	looks, passes := weigh(s.members(class),
-		func(at *situation) bool { return p.matches(at.state.Stack, looked) },
-		func(at *situation) bool { return p.matches(at.state.Stack, passed) })
-	if passes > leastPassed*looks {
+	onStack := func(function *regexp.Regexp) func(*situation) bool {
+		return func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) }
+	}
+	all, _ := weigh(s.members(class), onStack(polling), anywhere)
+	looks, passes := weigh(s.members(class), onStack(looked), onStack(passed))
+	if looks > all/2 && passes > leastPassed*looks {
 		return 0
 	}
 	return 1
