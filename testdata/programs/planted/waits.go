@@ -251,7 +251,7 @@ func serveRequests(requests <-chan int, healthy bool) {
 
 //go:noinline
 func serveOne(n int, healthy bool) {
-	spin(2000)
+	spin(500)
 	if !healthy && n%100 == 0 {
 		persist()
 	}
