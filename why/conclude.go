@@ -104,8 +104,8 @@ func (f *Finding) wastes() bool {
 	return f.Kind == AllocationKind || f.Kind == SystemCallKind || f.spins()
 }
 
-// foldLeaks leaves out the leak of a connection's writer if its
-// reader leaks, too, and that of its server in the same program.
+// foldLeaks leaves out the leak of a connection's writer, and of
+// its server in the same program, if its reader leaks, too.
 // It leaves out the waits of goroutines that
 // leak, but not for a lock: who holds it says why they do. It
 // leaves out the waits of a deadlock for its locks.

@@ -76,6 +76,15 @@ func TestGatherersAlike(t *testing.T) {
 	}
 }
 
+// ask lets goroutines wait in a sample, each time for another channel.
+func (s *scene) ask(states map[sampledata.GoroutineID]sampledata.State, callers []sampledata.GoroutineID, sample int) {
+	for n, g := range callers {
+		wait := s.at(idles, "main.call", "main.(*batch).Do")
+		wait.Lock = uint64(0x1000 + 16*sample + n)
+		states[g] = wait
+	}
+}
+
 // If nobody is at work while goroutines wait in a method, one that
 // rests in another method of the type all the time may gather, too.
 // Another type's may not, and of two, nobody knows which.
@@ -102,11 +111,7 @@ func TestGatherersOfAType(t *testing.T) {
 					states[g] = s.at(runs, w)
 				}
 			}
-			for n, g := range callers {
-				wait := s.at(idles, "main.call", "main.(*batch).Do")
-				wait.Lock = uint64(0x1000 + 16*i + n) // each time another channel
-				states[g] = wait
-			}
+			s.ask(states, callers, i)
 			s.sample(t, states)
 		}
 		a := s.find(t)
@@ -153,11 +158,7 @@ func TestSleepersMayEndWaits(t *testing.T) {
 					states[g] = s.at(runs, p)
 				}
 			}
-			for n, g := range callers {
-				wait := s.at(idles, "main.call", "main.(*batch).Do")
-				wait.Lock = uint64(0x1000 + 16*i + n)
-				states[g] = wait
-			}
+			s.ask(states, callers, i)
 			s.sample(t, states)
 		}
 		a := s.find(t)
