@@ -70,6 +70,9 @@ func TestGainUnderLock(t *testing.T) {
 	if g := s.asked(t, lock, false); !nearly(g.Times.Times, 2) || g.Next.Centre != Processors || !nearly(g.Under.Times, 4) {
 		t.Errorf("without %s: %+v, %+v", lock, g.Times, g.Next)
 	}
+	if half := s.asked(t, lock, true); half.Half != nil || half.Under != nil {
+		t.Errorf("without half of %s: %+v", lock, half)
+	}
 }
 
 // If the machine has no CPU for who has a processor, other

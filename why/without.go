@@ -38,7 +38,7 @@ func Without(r *sampledata.Recording, o Options, name string, half bool) (*Remov
 	b := newMoments(s).tracer(t)
 	g := b.gain(b.most(), part)
 	if half {
-		g.Half = nil
+		g.Half, g.Under = nil, nil
 	}
 	return &Removal{name, half, g}, nil
 }
