@@ -93,13 +93,13 @@ func wrapped(text string, indent, width int) string {
 
 // finding writes one finding.
 func (y *Why) finding(b *strings.Builder, number int, sentence string, about []aboutLine) {
-	sentence = wrapped(y.shortened(termtext.Printable(sentence)), 4, whyWidth)
+	sentence = wrapped(y.readable(termtext.Printable(sentence)), 4, whyWidth)
 	termtext.Fprintf(b, "%s\n",
 		termtext.Text(y.styled(bold, termtext.Sprintf("%2d. %s", number, termtext.Text(sentence)))))
 	for _, l := range about {
 		text := termtext.Printable(l.text)
 		if l.name != "see" { // which stays in one line, to be copied
-			text = wrapped(y.shortened(text), 11, whyWidth)
+			text = wrapped(y.readable(text), 11, whyWidth)
 		}
 		termtext.Fprintf(b, "    %s %s\n",
 			termtext.Text(y.styled(quiet, fmt.Sprintf("%-6s", l.name))), termtext.Text(text))
@@ -161,7 +161,10 @@ func (y *Why) Details(f *why.Finding) []string {
 // paths are shortened.
 const longestName = 40
 
-func (y *Why) shortened(text string) string {
+// readable writes names as people do: the linker's "%2e" in a
+// package path is a dot.
+func (y *Why) readable(text string) string {
+	text = strings.ReplaceAll(text, "%2e", ".")
 	if !y.ShortNames {
 		return text
 	}
@@ -324,7 +327,7 @@ func (y *Why) improved(b *strings.Builder) {
 	for _, f := range shown {
 		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "none") + "."
 		termtext.Fprintf(b, "  - %s\n",
-			termtext.Text(wrapped(y.shortened(termtext.Printable(text)), 4, whyWidth)))
+			termtext.Text(wrapped(y.readable(termtext.Printable(text)), 4, whyWidth)))
 	}
 	if more := len(y.Improved) - len(shown); more > 0 {
 		termtext.Fprintf(b, "%s (--top 0 shows all)\n", Counted(more, "more improvement"))
@@ -383,7 +386,7 @@ func (y *Why) rest(b *strings.Builder) {
 		}
 	}
 	termtext.Fprintf(b, "\n%s\n",
-		termtext.Text(wrapped(y.shortened(strings.Join(sentences, " ")), 0, whyWidth)))
+		termtext.Text(wrapped(y.readable(strings.Join(sentences, " ")), 0, whyWidth)))
 }
 
 // Command returns the command line that shows a finding's share,

@@ -90,14 +90,14 @@ func (y *Why) WriteLog(w io.Writer, r *sampledata.Recording) {
 			line += "; no finding: " + h.Note
 		}
 		termtext.Fprintf(&b, "%s\n",
-			termtext.Text(wrapped(y.shortened(termtext.Printable(line)), 6, whyWidth)))
+			termtext.Text(wrapped(y.readable(termtext.Printable(line)), 6, whyWidth)))
 	}
 	if len(r.Probes) > 0 {
 		b.WriteString("\nProbes\n")
 	}
 	for i := range r.Probes {
 		termtext.Fprintf(&b, "%s\n",
-			termtext.Text(wrapped(y.shortened(termtext.Printable(probeLog(&r.Probes[i]))), 6,
+			termtext.Text(wrapped(y.readable(termtext.Printable(probeLog(&r.Probes[i]))), 6,
 				whyWidth)))
 	}
 	io.WriteString(w, b.String())

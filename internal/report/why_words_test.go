@@ -261,3 +261,10 @@ func TestWordsOfWhatIsUnderALock(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesAsPeopleWriteThem(t *testing.T) {
+	y := Why{}
+	if got := y.readable("gopkg.in/yaml%2ev3.Marshal computes"); got != "gopkg.in/yaml.v3.Marshal computes" {
+		t.Error(got)
+	}
+}
