@@ -229,6 +229,9 @@ type Resting struct {
 	Idle  float64 `json:"idle"`  // the share of its life in which it waits for work
 	// the share in which it sleeps to wait for it
 	Asleep float64 `json:"asleep"`
+	// the class that mostly may end its waits for work, and sleeps
+	// meanwhile; "" if there is none
+	For string `json:"for,omitempty"`
 	// the function of a library in which it mostly sleeps
 	// between two looks; "" if it does not
 	Polls string `json:"polls,omitempty"`

@@ -226,6 +226,9 @@ func (a *searched) rest() (all []Resting) {
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
 			Asleep: c.sleeps / c.life, Still: c.still / c.life, Ready: c.ready / c.life,
 			Polls: a.polls(int32(i)), Stuck: slices.Contains(a.meant, c.name)}
+		if !r.Sleeps() {
+			r.For = a.awaitsSleeper(int32(i))
+		}
 		for _, h := range a.Hypotheses {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
@@ -242,6 +245,19 @@ func (a *searched) rest() (all []Resting) {
 		return cmp.Or(cmp.Compare(y.Alive, x.Alive), cmp.Compare(x.Class, y.Class))
 	})
 	return all
+}
+
+// awaitsSleeper returns the class that ends nearly all waits of a
+// class for work, if it sleeps meanwhile; "" if there is none.
+func (a *searched) awaitsSleeper(class int32) string {
+	causes, _ := a.e.blame(ofClass(class, func(at *situation) bool { return at.idle }))
+	if len(causes) == 0 {
+		return ""
+	}
+	if c := causes[0]; c.Activity == Sleeping && c.Share >= mostOf && c.Class != a.e.classes[class].name {
+		return c.Class
+	}
+	return ""
 }
 
 // polls returns the function of a library in which a class

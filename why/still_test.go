@@ -318,3 +318,29 @@ func TestStandstillInTheRecording(t *testing.T) {
 		}
 	}
 }
+
+// A class whose waits for work are for one that sleeps meanwhile may
+// be as late as that.
+func TestRestsForASleeper(t *testing.T) {
+	for does, want := range map[sampledata.RunState]string{sleeps.Run: "go:main.batch", runs.Run: ""} {
+		s := newScene()
+		client, batcher := s.spawn(1, "main.client")[0], s.spawn(1, "main.batch")[0]
+		for i := range 100 {
+			waits := s.at(idles, "main.client")
+			waits.Lock, waits.Evidence, waits.Holders = 0x500, sampledata.Ambiguous, s.HolderSet([]sampledata.GoroutineID{batcher})
+			meanwhile := s.at(sleeps, "main.batch", "time.Sleep")
+			if i%20 == 0 {
+				waits = s.at(runs, "main.client")
+			}
+			if i%20 == 10 || does == runs.Run && i%2 == 0 {
+				meanwhile = s.at(runs, "main.batch")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{client: waits, batcher: meanwhile})
+		}
+		resting := s.find(t).Resting
+		i := slices.IndexFunc(resting, func(r Resting) bool { return r.Class == "go:main.client" })
+		if i < 0 || resting[i].For != want {
+			t.Errorf("%v: %+v", does, resting)
+		}
+	}
+}

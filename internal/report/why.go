@@ -360,8 +360,11 @@ func (y *Why) rest(b *strings.Builder) {
 			continue
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
-			if r.Sleeps() {
+			switch {
+			case r.Sleeps():
 				text += ": it sleeps"
+			case r.For != "":
+				text += ": it may wait for " + r.For + ", which sleeps"
 			}
 			if r.Pauses != "" {
 				text += termtext.Sprintf("; for %s, it sleeps in %s", sharePercent(r.Paused), r.Pauses)
