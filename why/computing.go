@@ -56,8 +56,12 @@ func (s *searcher) computeCandidates() (all []*candidate) {
 const noFunction sampledata.FunctionID = -1
 
 // bar returns the share of the processors above which code is a
-// bottleneck.
-func (s *searcher) bar() float64 { return min(s.o.Threshold, aProcessor/max(1, s.e.processors)) }
+// bottleneck. If the machine often has no CPU for the program, it
+// takes less than it would.
+func (s *searcher) bar() float64 {
+	gets := s.ran / max(s.ran+s.noCPU, 1e-9)
+	return gets * min(s.o.Threshold, aProcessor/max(1, s.e.processors))
+}
 
 // ranStacks returns the stacks on the processors, without the
 // runtime's own goroutines. If garbage is known to be the

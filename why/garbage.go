@@ -2,6 +2,7 @@ package why
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
 )
@@ -20,8 +21,8 @@ type Garbage struct {
 	Collections float64 `json:"collections_per_second,omitempty"`
 	Live        float64 `json:"live_bytes,omitempty"` // mean of the heap at the collections
 	Waiting     float64 `json:"waiting,omitempty"`    // goroutines for the collector, on average
-	// functions of the program: shares of the time of allocating
-	// and of what it makes their goroutines do
+	// functions of the program: shares of the time of those that
+	// show where it allocates, see garbageOf
 	Sites []Part `json:"sites,omitempty"`
 }
 
@@ -102,12 +103,15 @@ func oftenCollected(_ *searcher, f *Finding) float64 {
 	return 1
 }
 
-// makesGarbage reports whether goroutines use CPUs to allocate, or to collect
-// garbage.
-func (s *searcher) makesGarbage(at *situation) bool {
-	return at.usesCPU() &&
+// inGarbage reports whether goroutines are on a processor, with or
+// without a CPU, to allocate or to collect garbage.
+func (s *searcher) inGarbage(at *situation) bool {
+	return at.state.Doing.Executes() &&
 		(s.kinds.on(at.state.Stack, allocKind) || s.kinds.on(at.state.Stack, gcKind))
 }
+
+// makesGarbage reports whether goroutines use CPUs for that.
+func (s *searcher) makesGarbage(at *situation) bool { return at.usesCPU() && s.inGarbage(at) }
 
 // awaitsCollector reports whether goroutines of the program wait for the
 // collector.
@@ -121,28 +125,35 @@ const allocating = "allocating"
 // allocation returns the hypothesis that the program is slow because it
 // allocates.
 func (s *searcher) allocation() *candidate {
-	by, waits := make(sums), 0.0
-	kinds, functions := make(map[string]float64), make(map[string]float64)
-	sites := make(map[int32]*heaviest) // by class
+	kinds, waits, own := make(map[string]float64), 0.0, 0.0
+	var makers, waiters []*situation
 	for _, at := range s.e.situations {
-		if !s.makesGarbage(at) && !s.awaitsCollector(at) {
-			continue
-		}
-		stack := at.state.Stack
-		switch c := &s.e.classes[at.class]; {
-		case c.collector || c.runtimes && s.kinds.on(stack, gcKind): // workers, and the sweeper
+		c, uses := &s.e.classes[at.class], s.makesGarbage(at)
+		collects := s.kinds.on(at.state.Stack, gcKind)
+		switch {
+		case uses && (c.collector || c.runtimes && collects): // workers, and the sweeper
 			kinds["the collector"] += at.weight
-			continue
-		case !at.usesCPU():
-			waits += at.weight
-		case s.kinds.on(stack, gcKind):
+		case uses && collects:
 			kinds["assisting the collector"] += at.weight
-		default:
+			own += at.weight
+		case uses:
 			kinds[allocating] += at.weight
+			own += at.weight
 		}
+		switch {
+		case s.inGarbage(at) && !c.runtimes:
+			makers = append(makers, at)
+		case s.awaitsCollector(at):
+			waiters = append(waiters, at)
+			waits += at.weight
+		}
+	}
+	by, functions := make(sums), make(map[string]float64)
+	sites := make(map[int32]*heaviest) // by class
+	for _, at := range s.garbageOf(makers, waiters) {
+		stack := at.state.Stack
 		by[at.class] += at.weight
-		site := lists.Made(sites, at.class, s.e.places.heaviest)
-		site.add(s.e.places.own[stack], stack, at.weight)
+		lists.Made(sites, at.class, s.e.places.heaviest).add(s.e.places.own[stack], stack, at.weight)
 		functions[s.e.places.at(stack)] += at.weight
 	}
 	class := by.most()
@@ -166,8 +177,19 @@ func (s *searcher) allocation() *candidate {
 	switch {
 	case f.Severity < minGarbage*s.ran:
 		found.note = "it is a small part of what the program does"
-	case s.e.mean(by.total()) < minGarbage/2*s.ran:
+	case s.e.mean(own+waits) < minGarbage/2*s.ran:
 		found.note = "it is mostly the collector, which uses idle processors"
 	}
 	return found
+}
+
+// garbageOf returns who shows where a program allocates: whoever does,
+// or, if too few were seen, also those that wait for the collector.
+// These may suffer from the garbage of others.
+func (s *searcher) garbageOf(makers, waiters []*situation) []*situation {
+	weight, _ := weigh(makers, anywhere, anywhere)
+	if s.hitsOf(weight) >= minNext {
+		return makers
+	}
+	return slices.Concat(makers, waiters)
 }
