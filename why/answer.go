@@ -31,6 +31,7 @@ const (
 	MakingKind     Kind = "making"      // goroutines make things again and again that could be kept
 	LeakKind       Kind = "leak"        // goroutines that never end
 	StandstillKind Kind = "standstill"  // goroutines that have not moved in the middle of their work
+	LeftKind       Kind = "left behind" // the same of some, while others of their class go on
 	StuckKind      Kind = "stuck"       // goroutines that can never run again
 	DeadlockKind   Kind = "deadlock"    // goroutines wait for one another in a circle
 	FinalizerKind  Kind = "finalizers"  // finalizers or cleanups wait for one another
@@ -109,6 +110,7 @@ type Finding struct {
 	Made *Made       `json:"made,omitempty"`
 	// of a leak, or of waits of a class that has more and more goroutines
 	Growth *Growth `json:"growth,omitempty"`
+	Left   int     `json:"left,omitempty"` // of those left behind: how many
 	// of goroutines that can never run again; report has it in words
 	Stuck      *stuck.Finding `json:"-"`
 	Slow       *SlowCalls     `json:"slow_calls,omitempty"`

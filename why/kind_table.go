@@ -39,7 +39,7 @@ type kindRow struct {
 // KindWords are the words for findings of a kind. Names in
 // braces stand for what a finding has: {who} its class, {place}
 // its function, {share}, {mean}, {lock}, {waits}, {parts},
-// {growth}, {circle}, {stuck}, {slow}.
+// {growth}, {circle}, {left}, {stuck}, {slow}.
 type KindWords struct {
 	First string // what stands before that a class spends its life on something
 	// on what a class spends its life or, if the share is not of
@@ -258,6 +258,14 @@ func standstillRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says: "Not one of {who} was seen to move: they wait ({reason}) in {place}.",
 				Own:  "as far as names tell, it waits for what it asked for, and not for work; whether it will go on is not known",
+				See:  "report --idle", Remedy: lookAtEnder,
+			},
+		},
+		LeftKind: {
+			specific: 1, silent: standsForever,
+			KindWords: KindWords{
+				Says: "{left} of {who} have not moved, while others of the class go on: they wait ({reason}) in {place}.",
+				Own:  "hardly any goroutine was seen at work meanwhile: what they wait for may never come",
 				See:  "report --idle", Remedy: lookAtEnder,
 			},
 		},

@@ -11,7 +11,7 @@ func TestKinds(t *testing.T) {
 		t.Fatalf("there are only %d kinds", len(kinds))
 	}
 	names := regexp.MustCompile(`\{(\w+)\}`)
-	known := regexp.MustCompile(`^(who|class|place|share|mean|lock|waits|reason|parts|growth|circle|calls|stuck|made|each|slow|leak|ends|waited)$`)
+	known := regexp.MustCompile(`^(who|class|place|share|mean|lock|waits|reason|parts|growth|circle|calls|stuck|made|each|slow|leak|ends|waited|left)$`)
 	for name, k := range kinds {
 		if k.Says == "" || k.Remedy == "" && name != CrowdedKind {
 			t.Errorf("%s has no words", name)
@@ -19,7 +19,7 @@ func TestKinds(t *testing.T) {
 		if (k.measure == nil) && k.See == "" {
 			t.Errorf("%s has neither a measure nor a command", name)
 		}
-		if sentence := k.Says[len(k.Says)-1] == '.'; sentence != k.ofProcessors && name != LeakKind && name != DeadlockKind && name != StandstillKind {
+		if sentence := k.Says[len(k.Says)-1] == '.'; sentence != k.ofProcessors && name != LeakKind && name != DeadlockKind && name != StandstillKind && name != LeftKind {
 			t.Errorf("%s: %q: a sentence says a share of the processors, and nothing else", name, k.Says)
 		}
 		for _, m := range names.FindAllStringSubmatch(k.Says+k.Because+k.Own, -1) {

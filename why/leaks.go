@@ -27,7 +27,7 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 		}
 	}
 	for c := range s.e.classes {
-		for _, f := range []*Finding{s.leak(int32(c)), s.standstill(int32(c))} {
+		for _, f := range []*Finding{s.leak(int32(c)), s.standstill(int32(c)), s.leftBehind(int32(c))} {
 			if f != nil {
 				all = append(all, f)
 			}

@@ -104,7 +104,7 @@ func (a *searched) foldStuck() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
 		return f.Kind != StuckKind && f.Kind != DeadlockKind &&
-			(f.row().waits || f.Kind == LockKind || f.Kind == LeakKind || f.Kind == StandstillKind) &&
+			(f.row().waits || f.stands() || f.Kind == LockKind) &&
 			slices.ContainsFunc(all, func(of *Finding) bool {
 				same := of.Kind == StuckKind && of.concerns(f)
 				if same && f.Growth != nil {

@@ -70,7 +70,7 @@ func (f *Finding) Experiments() (list []Experiment) {
 		return nil
 	}
 	switch f.Kind {
-	case ProcessorKind, LeakKind, StandstillKind, DeadlockKind,
+	case ProcessorKind, LeakKind, StandstillKind, LeftKind, DeadlockKind,
 		StuckKind, SlowKind:
 		return nil // how often something is called decides nothing about these
 	}

@@ -89,13 +89,72 @@ func (s *searcher) standstill(class int32) *Finding {
 		s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
 	}
-	f := &Finding{
-		Kind: StandstillKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: float64(c.goroutines), Share: hotspots.Assumed(1, int(s.e.to-s.e.from)),
-		When: When{Always: true}, specific: 1, key: key(StandstillKind, c.name),
-	}
+	f := s.stands(StandstillKind, c, c.goroutines)
 	f.Where, f.Reason = s.where(class, of)
 	return f
+}
+
+// leastMoving is how many goroutines at work there are for each that
+// waits for a group, if somebody may work for it.
+const leastMoving = 0.25
+
+// fewMoves is how often a goroutine was seen to change, at least, if
+// it goes round in a loop.
+const fewMoves = 4
+
+// leftBehind returns a finding if several goroutines of a class have
+// not moved in a wait for a group, while others of the class go
+// round. If hardly anybody is at work, nobody works for these.
+func (s *searcher) leftBehind(class int32) *Finding {
+	left := ofClass(class, func(at *situation) bool {
+		return at.still && at.state.Doing == views.AwaitingGroup
+	})
+	n, c := s.goroutines(left), &s.e.classes[class]
+	if n < minStandstill || s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
+		return nil
+	}
+	_, works := weigh(s.e.situations, anywhere, s.isAtWork)
+	if s.goRound(class) == 0 || s.e.mean(works) > leastMoving*float64(n) {
+		return nil
+	}
+	f := s.stands(LeftKind, c, n)
+	f.Left = n
+	f.Where, f.Reason = s.where(class, left)
+	return f
+}
+
+// goroutines returns how many goroutines were seen in some situations.
+func (s *searcher) goroutines(of func(*situation) bool) int {
+	seen := make(map[sampledata.GoroutineID]bool)
+	for run := range s.e.runs(of) {
+		seen[run.Goroutine] = true
+	}
+	return len(seen)
+}
+
+// goRound returns how many goroutines of a class were there all the
+// time, and were seen to move several times: they have a loop.
+func (s *searcher) goRound(class int32) (n int) {
+	moves := make(map[sampledata.GoroutineID]int)
+	for run := range s.e.runs(ofClass(class, anywhere)) {
+		if _, there := moves[run.Goroutine]; !there && run.First > s.e.from {
+			continue // it began later
+		}
+		if moves[run.Goroutine]++; run.Last >= s.e.to-1 && moves[run.Goroutine] >= fewMoves {
+			n++
+		}
+	}
+	return n
+}
+
+// stands makes a finding about goroutines of a class that have not
+// moved during the whole recording.
+func (s *searcher) stands(kind Kind, c *class, goroutines int) *Finding {
+	return &Finding{
+		Kind: kind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
+		Severity: float64(goroutines), Share: hotspots.Assumed(1, int(s.e.to-s.e.from)),
+		When: When{Always: true}, specific: 1, key: key(kind, c.name),
+	}
 }
 
 // restless returns the share of their lives in which the

@@ -344,3 +344,38 @@ func TestRestsForASleeper(t *testing.T) {
 		}
 	}
 }
+
+// Some of a class may wait for a group that nobody works for any
+// more, while others go round. If these only come and go, or many are
+// at work, that is no sign.
+func TestLeftBehind(t *testing.T) {
+	for name, found := range map[string]bool{"go round": true, "come and go": false, "others work": false} {
+		s := newScene()
+		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, "main.tenant", "main.batch", "sync.(*WaitGroup).Wait")
+		left, others, workers := s.spawn(6, "main.tenant"), s.spawn(200, "main.tenant"), s.spawn(3, "main.worker")
+		for i := range 200 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for _, g := range left {
+				states[g] = waits
+			}
+			for _, g := range workers {
+				if states[g] = s.at(idles, "main.worker"); name == "others work" {
+					states[g] = s.at(runs, "main.worker", "main.task")
+				}
+			}
+			g := others[0]
+			if name == "come and go" {
+				g = others[i]
+			}
+			if states[g] = s.at(sleeps, "main.tenant"); i%3 == 0 {
+				states[g] = s.at(runs, "main.tenant", "main.batch")
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind })
+		if i >= 0 != found || found && (a.Findings[i].Left != 6 || a.Findings[i].Where.Function != "main.batch") {
+			t.Errorf("%s: %+v", name, a.Findings)
+		}
+	}
+}

@@ -113,7 +113,7 @@ func filled(f *why.Finding, text string) string {
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
 		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f), "{ends}", endsText(f.Growth),
 		"{waited}", waitedText(f.Growth),
-		"{circle}", circleText(f), "{calls}",
+		"{circle}", circleText(f), "{left}", strconv.Itoa(f.Left), "{calls}",
 		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
 	).Replace(text)
