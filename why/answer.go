@@ -124,9 +124,12 @@ type Finding struct {
 	Gain       *Gain          `json:"gain,omitempty"`     // what its fix would bring
 	// a deadlock of one lock, which a goroutine reads again
 	// behind a writer
-	ReadsAgain bool     `json:"reads_again,omitempty"`
-	Signs      []string `json:"signs,omitempty"`  // known patterns, in words
-	Remedy     string   `json:"remedy,omitempty"` // what helps, or usually does
+	ReadsAgain bool `json:"reads_again,omitempty"`
+	// deadlocks of goroutines that each wait for a lock that they
+	// hold themselves
+	Itself bool     `json:"itself,omitempty"`
+	Signs  []string `json:"signs,omitempty"`  // known patterns, in words
+	Remedy string   `json:"remedy,omitempty"` // what helps, or usually does
 
 	reasons  []string // of waits: those that the share counts
 	apart    []string // the same, which the function calls, too: hypotheses of their own

@@ -108,21 +108,38 @@ func (f *Finding) wastes() bool {
 // its server in the same program, if its reader leaks, too.
 // It leaves out the waits of goroutines that
 // leak, but not for a lock: who holds it says why they do. It
-// leaves out the waits of a deadlock for its locks.
+// leaves out the waits of a deadlock for its locks, and the leak in
+// its place.
 func (a *searched) foldLeaks() {
-	all := slices.Clone(a.Findings)
-	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool {
+	all := a.Findings
+	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
 		if f.Kind == LeakKind {
+			if of := a.deadlockOf(f); of != nil {
+				of.Growth = f.Growth
+				return true
+			}
 			follows := f.Class == clientWrites || f.Class == servesConnection && a.e.ownConnections() > 0
 			return follows && slices.ContainsFunc(all,
 				func(l *Finding) bool { return l.Kind == LeakKind && l.Class == clientReads })
 		}
 		return slices.ContainsFunc(all, func(l *Finding) bool {
-			leaks := l.Kind == LeakKind && f.Kind != LockKind && l.Class == f.Class &&
+			leaks := l.Kind == LeakKind && f.Kind != LockKind && f.Kind != DeadlockKind && l.Class == f.Class &&
 				l.Where.Function == f.Where.Function
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
 		})
 	})
+}
+
+// deadlockOf returns the deadlock in the place of a leak; nil if there
+// is none.
+func (a *searched) deadlockOf(leak *Finding) *Finding {
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool {
+		return f.Kind == DeadlockKind && f.Class == leak.Class && f.Where.Function == leak.Where.Function
+	})
+	if i < 0 {
+		return nil
+	}
+	return a.Findings[i]
 }
 
 // hasLock reports whether the lock of another finding is one of

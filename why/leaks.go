@@ -23,7 +23,7 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 	for _, d := range a.Deadlocks {
 		if !slices.ContainsFunc(d.Members,
 			func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }) {
-			all = append(all, s.deadlock(d))
+			all = joined(all, s.deadlock(d))
 		}
 	}
 	for c := range s.e.classes {
@@ -36,6 +36,27 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 	return all, nil
 }
 
+// joined adds a deadlock to findings, or to that of others that wait
+// in the same place for a lock that they hold themselves, each for
+// its own lock of one name.
+func joined(all []*Finding, f *Finding) []*Finding {
+	i := slices.IndexFunc(all, func(other *Finding) bool {
+		return f.Itself && other.Itself && f.Class == other.Class && f.Where.Function == other.Where.Function &&
+			locks.FieldOf(f.Lock) == locks.FieldOf(other.Lock)
+	})
+	if i < 0 {
+		return append(all, f)
+	}
+	of := all[i]
+	of.Count++
+	of.Severity++
+	of.Chained = append(of.Chained, f.Lock)
+	if of.When.Always = of.When.Always || f.When.Always; of.When.Always {
+		of.When.Spans = nil
+	}
+	return all
+}
+
 func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	first, again := d.Members[0], d.Rereads()
 	if again != nil {
@@ -45,8 +66,8 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 		Kind: DeadlockKind, Class: first.Class, Count: len(d.Members), Lock: first.Lock,
 		Severity: float64(len(d.Members)),
 		Share:    hotspots.Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)},
-		specific: 1e6,
-		key:      key(DeadlockKind, first.Lock),
+		specific: 1e6, Itself: len(d.Members) == 1,
+		key: key(DeadlockKind, first.Lock),
 		When:     When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
 	}
 	if !f.When.Always {
@@ -59,6 +80,8 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 		}
 	}
 	switch c, known := s.e.byName[first.Class]; {
+	case f.Itself:
+		f.Where = s.lastPlace(first.Goroutine)
 	case again != nil:
 		f.ReadsAgain, f.Where = true, s.lastPlace(again.Goroutine)
 	case known:

@@ -468,6 +468,8 @@ func (a *searched) readSigns() {
 			f.Remedy = f.raiseLimit()
 		case f.ReadsAgain:
 			f.Remedy = stuck.ReadOnce
+		case f.Itself:
+			f.Remedy = stuck.Unlock
 		case f.Kind == CrowdedKind:
 			f.Remedy = f.Crowd.remedy()
 		}

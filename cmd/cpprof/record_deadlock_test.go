@@ -112,15 +112,36 @@ func TestWhySaysADeadlockOnce(t *testing.T) {
 }
 
 // In a healthy program, readers and writers that wait for each
-// other are no deadlock, neither while it is recorded nor later.
+// other are no deadlock, neither while it is recorded nor later. Nor
+// are those that wait for a lock which their callers will release.
 func TestTurnsAreNoDeadlock(t *testing.T) {
 	t.Parallel()
-	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "turns"))
-	for _, command := range []string{"locks", "why", "report"} {
-		text += ran(t, command, file)
+	for mode, lock := range map[string]string{"turns": "main.(*table).mu", "lenders": "main.(*desk).mu"} {
+		file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), mode))
+		for _, command := range []string{"locks", "why", "report"} {
+			text += ran(t, command, file)
+		}
+		if strings.Contains(text, "DEADLOCK") || strings.Contains(text, "deadlock)") || strings.Contains(text, ": a deadlock") || !strings.Contains(text, lock) {
+			t.Errorf("a program without a deadlock:\n%s", text)
+		}
 	}
-	if strings.Contains(text, "DEADLOCK") || strings.Contains(text, "deadlock)") || strings.Contains(text, ": a deadlock") || !strings.Contains(text, "main.(*table).mu") {
-		t.Errorf("a program without a deadlock:\n%s", text)
+}
+
+// Who locks again what it has locked, in a callee, waits for ever,
+// though others could unlock it as far as the heap shows.
+func TestLocksAgain(t *testing.T) {
+	t.Parallel()
+	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "itself"))
+	if n := strings.Count(ran(t, "locks", "--top", "0", file), "DEADLOCK"); n != 10 {
+		t.Errorf("%d deadlocks, want 10:\n%s", n, text)
+	}
+	text = ran(t, "why", file)
+	for _, want := range []string{"where  main.(*store).add, called by", "where  main.(*store).update, called by", "where  main.(*store).write, called by",
+		"5. 2 goroutines wait for locks that each of them holds itself: a deadlock.",
+		"each locks one main.(*store).mu a second time before it unlocks it"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("why does not say %q:\n%s", want, text)
+		}
 	}
 }
 

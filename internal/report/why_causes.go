@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/views/locks"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -18,12 +19,12 @@ func WhyLines(f *why.Finding) (lines []string) {
 		}
 		lines = append(lines, causeText(f, &c))
 	}
-	words := f.Words()
+	says := f.Words()
 	switch {
-	case len(f.Parts) > 0 && words.Because != "":
-		lines = append(lines, filled(f, words.Because))
-	case words.Own != "" && !f.Paced(): // else it is no guess
-		lines = append(lines, filled(f, words.Own))
+	case len(f.Parts) > 0 && says.Because != "":
+		lines = append(lines, filled(f, says.Because))
+	case says.Own != "" && !f.Paced(): // else it is no guess
+		lines = append(lines, filled(f, says.Own))
 	}
 	if p := f.PartOf; p != nil {
 		lines = append(lines, fmt.Sprintf("it is a part of %s, which has %s of the CPU time of %s", p.Name, sharePercent(p.Share), f.Class))
@@ -63,9 +64,11 @@ func WhyLines(f *why.Finding) (lines []string) {
 					" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
 		}
 	case why.DeadlockKind:
-		if f.Count == 1 {
-			return append(lines,
-				"it locks "+strings.Join(f.Chained, ", ")+" a second time before it unlocks it")
+		switch {
+		case f.Itself && f.Count == 1:
+			return append(lines, "it locks "+f.Lock+" a second time before it unlocks it")
+		case f.Itself:
+			return append(lines, "each locks one "+locks.FieldOf(f.Lock)+" a second time before it unlocks it")
 		}
 		if f.ReadsAgain {
 			return append(lines, "the lock is "+f.Chained[0]+": others that read it wait, too")
@@ -77,7 +80,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		do      string
 		classes []why.Part
 	}{
-		{cmp.Or(words.Others, "others do the same:"), f.Others}, {"others wait for these:", f.Behind},
+		{cmp.Or(says.Others, "others do the same:"), f.Others}, {"others wait for these:", f.Behind},
 		{"others wait for a processor meanwhile:", f.Ready},
 	} {
 		if len(of.classes) > 0 {

@@ -164,8 +164,10 @@ func waitedText(g *why.Growth) (text string) {
 // circleText says who waits in a deadlock.
 func circleText(f *why.Finding) string {
 	switch {
-	case f.Count == 1:
+	case f.Itself && f.Count == 1:
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
+	case f.Itself:
+		return fmt.Sprintf("%d goroutines wait for locks that each of them holds itself: a deadlock.", f.Count)
 	case f.ReadsAgain:
 		return "A goroutine reads again what it has locked for reading, behind a writer that waits for it: a deadlock."
 	}

@@ -22,7 +22,8 @@ func TestDeadlockWords(t *testing.T) {
 		{2, []string{"main.a", "main.b"}, "2 goroutines wait for one another's locks in a circle: a deadlock. each holds a lock that the next one waits for: main.a, main.b"},
 		{2, []string{"main.mu"}, "A goroutine reads again what it has locked for reading, behind a writer that waits for it: a deadlock. the lock is main.mu: others that read it wait, too"},
 	} {
-		f := &why.Finding{Kind: why.DeadlockKind, Count: c.count, Chained: c.chained, ReadsAgain: c.count > len(c.chained)}
+		f := &why.Finding{Kind: why.DeadlockKind, Count: c.count, Lock: c.chained[0], Chained: c.chained, ReadsAgain: c.count > len(c.chained),
+			Itself: c.count == 1}
 		if got := Sentence(f) + " " + strings.Join(WhyLines(f), " "); got != c.want {
 			t.Errorf("%d goroutines: %q, want %q", c.count, got, c.want)
 		}

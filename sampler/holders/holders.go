@@ -158,12 +158,13 @@ func (h *holders) addCandidates() {
 }
 
 // waitsForItself reports whether a goroutine waits for the same
-// lock. It holds the lock only if that is sure: a reader may
-// have another read lock from before.
+// lock. It holds the lock only if that is sure: a reader may have
+// another read lock from before, and who locks again in a callee
+// waits for ever.
 func (h *holders) waitsForItself(key int32, l *syncflow.Held) bool {
 	r := &h.records[key]
-	return r.waiting && r.wish.lock == l.Lock &&
-		(l.Certainty != syncflow.Sure || r.wish.mode == l.Mode)
+	sure := l.Certainty == syncflow.Sure && (l.Again || r.wish.mode != l.Mode)
+	return r.waiting && r.wish.lock == l.Lock && !sure
 }
 
 // isLocking reports whether a goroutine is in Lock for the same

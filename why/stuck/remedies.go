@@ -9,6 +9,9 @@ import (
 // for reading.
 const ReadOnce = "read the lock once, and call functions that expect it to be held"
 
+// Unlock helps if a goroutine waits for a lock that it holds.
+const Unlock = "give the lock back before, or call a function that expects it to be held"
+
 // Remedy returns what usually helps.
 func (f *Finding) Remedy() string {
 	helps := f.remedy()
@@ -27,7 +30,7 @@ func (f *Finding) remedy() string {
 		return ReadOnce
 	case Itself:
 		if isForLock(wait) {
-			return "give the lock back before, or call a function that expects it to be held"
+			return Unlock
 		}
 		return "leave that to another goroutine"
 	case HolderGone:

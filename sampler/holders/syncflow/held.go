@@ -25,6 +25,10 @@ type Held struct {
 	Lock uint64
 	Mode Mode
 	Certainty
+	// Again: it is in a call that takes the lock, in a function
+	// that will also release it, further in than the one that
+	// holds the lock.
+	Again bool
 }
 
 // Held appends the locks that a goroutine holds or may hold,
@@ -74,6 +78,11 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	}
 	for _, r := range p.released {
 		l.release(&r, f)
+	}
+	for _, r := range p.later {
+		if lock, ok := r.lock.eval(f); ok {
+			l.again(lock)
+		}
 	}
 	for _, r := range p.held {
 		h, ok := l.a.resolve(&r, f)
@@ -170,6 +179,16 @@ func (l *heldLocks) remove(r Held) {
 	kept := slices.DeleteFunc(l.list[l.first:],
 		func(h Held) bool { return h.Mode == r.Mode && h.Lock == r.Lock })
 	l.list = l.list[:l.first+len(kept)]
+}
+
+// again notes that a frame takes a lock, which callers may hold, for
+// itself.
+func (l *heldLocks) again(lock uint64) {
+	for i := range l.list[l.first:] {
+		if h := &l.list[l.first+i]; h.Lock == lock {
+			h.Again = true
+		}
+	}
 }
 
 // doubt makes locks that callers hold ones that are only not excluded.

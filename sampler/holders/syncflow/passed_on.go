@@ -95,14 +95,21 @@ func (w *flow) releasedLater(s *state, i int) (later []lockRef) {
 	if target == 0 {
 		return nil
 	}
-	for _, e := range w.a.effectsOf(w.a.callee(target), w.depth+1) {
-		lock := w.valueAtCall(s, e.lock)
-		if e.change != takes || lock == 0 {
-			continue
+	add := func(lock value, m Mode) {
+		if lock == 0 {
+			return
 		}
-		if at := w.exprFor(s, lock, false, 0); at != nil && i+1 < len(w.code) &&
-			!w.passesOn(i+1, lock, e.mode) {
-			later = append(later, lockRef{lock: at, mode: e.mode})
+		if at := w.exprFor(s, lock, false, 0); at != nil && i+1 < len(w.code) && !w.passesOn(i+1, lock, m) {
+			later = append(later, lockRef{lock: at, mode: m})
+		}
+	}
+	c := w.a.callee(target)
+	if l := syncCalls[c.role]; l.change == takes {
+		add(w.values.add(s.regs[w.a.machine.argument], l.offset), l.mode)
+	}
+	for _, e := range w.a.effectsOf(c, w.depth+1) {
+		if e.change == takes {
+			add(w.valueAtCall(s, e.lock), e.mode)
 		}
 	}
 	return later

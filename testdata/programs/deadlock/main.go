@@ -1,6 +1,7 @@
 // Deadlock: two goroutines, left and right, lock two accounts in different orders, and wait for one another forever. The rest
-// of the program sleeps. With a number as an argument, there are as many such pairs. With the argument "turns", the program is
-// healthy: readers and writers take turns, see turns.go.
+// of the program sleeps. With a number as an argument, there are as many such pairs. With the argument "itself", goroutines lock
+// what they have locked, see itself.go. With "turns" and "lenders", the program is healthy: readers and writers take turns, see
+// turns.go, and helpers release what their callers hold, see lenders.go.
 package main
 
 import (
@@ -22,6 +23,12 @@ func main() {
 	case len(os.Args) > 1 && os.Args[1] == "turns":
 		pairs = 0
 		takeTurns()
+	case len(os.Args) > 1 && os.Args[1] == "itself":
+		pairs = 0
+		lockAgain()
+	case len(os.Args) > 1 && os.Args[1] == "lenders":
+		pairs = 0
+		lend()
 	case len(os.Args) > 1:
 		pairs, _ = strconv.Atoi(os.Args[1])
 	}
