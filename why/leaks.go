@@ -67,8 +67,8 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 		Severity: float64(len(d.Members)),
 		Share:    hotspots.Estimate{Share: 1, Low: 1, High: 1, Samples: int(d.Samples)},
 		specific: 1e6, Itself: len(d.Members) == 1,
-		key: key(DeadlockKind, first.Lock),
-		When:     When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
+		key:  key(DeadlockKind, first.Lock),
+		When: When{Always: d.First <= s.e.from && d.Last >= s.e.to-1},
 	}
 	if !f.When.Always {
 		f.When.Spans = []Span{{From: s.e.time(d.First), To: s.e.time(d.Last), Share: 1}}

@@ -64,17 +64,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 					" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
 		}
 	case why.DeadlockKind:
-		switch {
-		case f.Itself && f.Count == 1:
-			return append(lines, "it locks "+f.Lock+" a second time before it unlocks it")
-		case f.Itself:
-			return append(lines, "each locks one "+locks.FieldOf(f.Lock)+" a second time before it unlocks it")
-		}
-		if f.ReadsAgain {
-			return append(lines, "the lock is "+f.Chained[0]+": others that read it wait, too")
-		}
-		return append(lines,
-			"each holds a lock that the next one waits for: "+strings.Join(f.Chained, ", "))
+		return append(lines, circleLine(f))
 	}
 	for _, of := range []struct {
 		do      string
@@ -92,6 +82,19 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, "it is one goroutine, and does one thing after another")
 	}
 	return lines
+}
+
+// circleLine says which locks a deadlock is of.
+func circleLine(f *why.Finding) string {
+	switch {
+	case f.Itself && f.Count == 1:
+		return "it locks " + f.Lock + " a second time before it unlocks it"
+	case f.Itself:
+		return "each locks one " + locks.FieldOf(f.Lock) + " a second time before it unlocks it"
+	case f.ReadsAgain:
+		return "the lock is " + f.Chained[0] + ": others that read it wait, too"
+	}
+	return "each holds a lock that the next one waits for: " + strings.Join(f.Chained, ", ")
 }
 
 // minQueue is how many goroutines wait for one at least, on average,
