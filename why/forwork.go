@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -321,13 +320,6 @@ func (s *searcher) atWork(but int32) float64 {
 		}
 	}
 	return s.e.mean(weight)
-}
-
-// awaitsServer reports whether goroutines wait for the answer to a
-// request over HTTP or gRPC.
-func (s *searcher) awaitsServer(at *situation) bool {
-	stack := at.state.Stack
-	return stack != sampledata.NoStack && inRoundTrip.MatchString(s.e.places.library(s.e.places.own[stack], stack))
 }
 
 // isAtWork reports whether goroutines run, or do what no hypothesis

@@ -74,8 +74,7 @@ func (s *searcher) asksOutside(at *situation) bool {
 	if s.asksServer(at) {
 		return true
 	}
-	return at.waits() && at.state.Stack != sampledata.NoStack && s.keepsNone() &&
-		requesting.MatchString(s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack))
+	return at.waits() && s.keepsNone() && s.e.places.matches(at.state.Stack, requesting)
 }
 
 // choose chooses the samples.

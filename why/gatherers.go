@@ -202,7 +202,7 @@ func (s *searcher) isAlone(f *Finding) float64 {
 
 // worksOrAsks reports whether goroutines are at work, or wait for
 // the answer of a server.
-func (s *searcher) worksOrAsks(at *situation) bool { return s.isAtWork(at) || s.awaitsServer(at) }
+func (s *searcher) worksOrAsks(at *situation) bool { return s.isAtWork(at) || s.asksServer(at) }
 
 // maySleepAtWork reports whether goroutines of another class than
 // a finding's sleep, and not where they wait for work. A main

@@ -4,7 +4,6 @@ import (
 	"math"
 	"regexp"
 
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -30,8 +29,7 @@ func (s *searcher) carries(at *situation) bool {
 // asksServer reports whether goroutines wait for an answer over
 // HTTP or gRPC.
 func (s *searcher) asksServer(at *situation) bool {
-	return at.waits() && at.state.Stack != sampledata.NoStack &&
-		inRoundTrip.MatchString(s.e.places.library(s.e.places.own[at.state.Stack], at.state.Stack))
+	return at.waits() && s.e.places.matches(at.state.Stack, inRoundTrip)
 }
 
 // asksItself returns the class of the program's own handlers

@@ -3,6 +3,7 @@ package why
 import (
 	"slices"
 
+	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -37,7 +38,8 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			small := f.Severity < aProcessor || f.Share.Low < 2*o.Threshold
 			// waits change more by chance
 			few := p.to-p.from < 2*minSamples && !f.IsCode()
-			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) || a.has(f) {
+			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) || a.has(f) ||
+				a.without(f, p) >= f.Share.Low {
 				continue
 			}
 			known[f.key] = true
@@ -48,6 +50,13 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 		}
 	}
 	return nil
+}
+
+// without returns the share of a finding of a phase in the rest of the
+// recording, at most.
+func (a *searched) without(f *Finding, p phase) float64 {
+	all := a.e.observe([]question{a.question(f)})[0]
+	return hotspots.Estimated(slices.Delete(all, int(p.from-a.e.from), int(p.to-a.e.from)), 1).High
 }
 
 // A phase is the samples from one number up to another.

@@ -70,7 +70,7 @@ var signs = []sign{
 	{[]Kind{LockKind},
 		func(s *searcher, f *Finding) float64 {
 			return f.holders(func(c *Cause) bool {
-				return c.Activity != IO && s.e.places.matches(c.Place.stack, moving)
+				return c.Activity != IO && c.Activity != NoCPU && s.e.places.matches(c.Place.stack, moving)
 			})
 		},
 		"", largerCalls},
@@ -258,7 +258,7 @@ func paces(s *searcher, f *Finding) (share float64) {
 const AwaitsServer = "it waits for the answer of a server"
 
 // roundTrip matches the functions in which they wait.
-const roundTrip = `^net/http\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
+const roundTrip = `(^net/http|/[\w.%-]+)\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
 	`^net/rpc\.\(\*Client\)\.Call$|` +
 	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
 
@@ -331,7 +331,7 @@ func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
 }
 
 // getsConnection matches the function that waits for a connection of HTTP.
-const getsConnection = `^net/http\.\(\*Transport\)\.getConn$`
+const getsConnection = `(^net/http|/[\w.%-]+)\.\(\*Transport\)\.getConn$`
 
 // manyConnections is how many connections of HTTP have ended at
 // least if new ones are made since none is kept.

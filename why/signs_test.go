@@ -400,3 +400,21 @@ func TestNobodyElseIsAtWork(t *testing.T) {
 		t.Errorf("in calls alone: %+v", a.Findings)
 	}
 }
+
+// A copy of net/http in another module waits as net/http does.
+func TestCopiesOfHTTP(t *testing.T) {
+	for name, waits := range map[string]bool{
+		"net/http.(*persistConn).roundTrip": true, "github.com/imroc/req/v3.(*persistConn).roundTrip": true,
+		"golang.org/x/net/http2.(*http2ClientConn).roundTrip": true, "main.(*persistConn).roundTrip": false,
+		"net/http.(*Transport).roundTrip": false,
+	} {
+		if got := inRoundTrip.MatchString(name); got != waits {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	for name, waits := range map[string]bool{"net/http.(*Transport).getConn": true, "gopkg.in/req%2ev3.(*Transport).getConn": true, "main.(*Transport).getConn": false} {
+		if got := requesting.MatchString(name); got != waits {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}

@@ -24,8 +24,8 @@ type spinner struct {
 }
 
 // spinners returns who gives way and does hardly anything else
-// there: what they compute is the loop's own code. Others give
-// way between two pieces of work.
+// there: what they compute is the loop's own code, and they hardly
+// wait. Others give way between two pieces of work, or before a wait.
 func (e *evidence) spinners() map[spinner]bool {
 	if e.spins != nil {
 		return e.spins
@@ -45,9 +45,20 @@ func (e *evidence) spinners() map[spinner]bool {
 		}
 		computes, itself := weigh(e.situations, ofClass(who.class, there),
 			func(at *situation) bool { return e.places.at(at.state.Stack) == who.place })
-		e.spins[who] = itself > computes/2
+		e.spins[who] = itself > computes/2 && !e.waitsAt(who)
 	}
 	return e.spins
+}
+
+// waitsAt reports whether who gives way in a function often waits in
+// it, too.
+func (e *evidence) waitsAt(who spinner) bool {
+	there := func(at *situation) bool { return e.places.at(at.state.Stack) == who.place }
+	_, waits := weigh(e.situations, ofClass(who.class, there),
+		func(at *situation) bool { return at.state.Doing.Waits() })
+	_, gives := weigh(e.situations, ofClass(who.class, there),
+		func(at *situation) bool { return e.places.givesWay(at.state.Stack) })
+	return waits > fewWaits*gives
 }
 
 // spinsAt reports whether the goroutines of a situation give way

@@ -56,6 +56,31 @@ func TestSpins(t *testing.T) {
 	}
 }
 
+// Who gives way before it waits, in the same function, does not spin.
+func TestGivesWayBeforeAWait(t *testing.T) {
+	for every, spins := range map[int]bool{3: false, 1000: true} {
+		s := newScene()
+		gather := s.spawn(3, "main.handle")
+		for i := range 120 {
+			states := make(map[sampledata.GoroutineID]sampledata.State)
+			for j, g := range gather {
+				states[g] = s.at(runs, "main.handle", "main.gather", "runtime.Gosched")
+				switch {
+				case (i+j)%every == every-1:
+					states[g] = s.at(selects, "main.handle", "main.gather", "runtime.selectgo")
+				case i%4 == 0:
+					states[g] = s.at(runs, "main.handle", "main.gather")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SpinKind }); got != spins {
+			t.Errorf("a wait each %d samples: %+v", every, a.Findings)
+		}
+	}
+}
+
 // Goroutines that live for one piece of work, and wait in most
 // of it, do not spin, though none is seen to wait a second time.
 func TestShortGoroutinesDoNotSpin(t *testing.T) {

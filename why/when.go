@@ -157,8 +157,12 @@ type level struct {
 	share    float64
 }
 
-// levels returns the parts in which a share is at least half as
-// high as in the highest, by the changes of its series.
+// lowest is the part of the highest share of a series, below which a
+// share is low: elsewhere, there is hardly any of it.
+const lowest = 0.25
+
+// levels returns the parts in which a share is not low, by the
+// changes of its series.
 func (s series) levels() (all []level) {
 	bounds := slices.Concat([]int{0}, s.changes(), []int{len(s.values)})
 	highest := 0.0
@@ -167,7 +171,7 @@ func (s series) levels() (all []level) {
 	}
 	first := -1 // bound of the part that is being joined
 	for i := 1; i <= len(bounds); i++ {
-		high := i < len(bounds) && s.share(bounds[i-1], bounds[i]) >= highest/2
+		high := i < len(bounds) && s.share(bounds[i-1], bounds[i]) >= lowest*highest
 		switch {
 		case high && first < 0:
 			first = i - 1
@@ -178,6 +182,17 @@ func (s series) levels() (all []level) {
 		}
 	}
 	return all
+}
+
+// trim leaves out the ends of a level in which nothing was observed.
+func (l *level) trim(all []hotspots.Observation) {
+	seen := func(o hotspots.Observation) bool { return o.Hits > 0 }
+	if first := slices.IndexFunc(all[l.from:l.to], seen); first > 0 {
+		l.from += first
+	}
+	for l.to > l.from+1 && !seen(all[l.to-1]) {
+		l.to--
+	}
 }
 
 // mostSteps limits the steps of time in which a period is searched.
@@ -248,6 +263,7 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 		w.Period = time.Duration(steps.period()) * step
 	} else {
 		for _, l := range levels {
+			l.trim(all)
 			w.Spans = append(w.Spans,
 				Span{e.time(e.from + int32(l.from)), e.time(e.from + int32(l.to)), l.share})
 		}

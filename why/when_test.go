@@ -30,3 +30,34 @@ func TestChanceIsNoChange(t *testing.T) {
 		}
 	}
 }
+
+// A level begins with the first hit in it, and ends with the last one.
+func TestLevelsAreTrimmed(t *testing.T) {
+	all := make([]hotspots.Observation, 20)
+	for i := range all {
+		all[i] = hotspots.Observation{Weight: 1, Base: 1}
+		if i >= 6 && i < 11 {
+			all[i].Hits = 1
+		}
+	}
+	l := level{from: 4, to: 15}
+	if l.trim(all); l.from != 6 || l.to != 11 {
+		t.Errorf("%+v", l)
+	}
+}
+
+// What has a third of its highest share elsewhere is not only then.
+func TestLowLevels(t *testing.T) {
+	for share, want := range map[int]int{3: 1, 10: 2} {
+		all := make([]hotspots.Observation, 240)
+		for i := range all {
+			all[i] = hotspots.Observation{Weight: 1, Base: 1}
+			if i/60%2 == 0 || i%share == 0 {
+				all[i].Hits = 1
+			}
+		}
+		if got := binned(all).levels(); len(got) != want {
+			t.Errorf("one of %d elsewhere: %+v", share, got)
+		}
+	}
+}

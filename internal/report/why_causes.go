@@ -71,7 +71,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		classes []why.Part
 	}{
 		{cmp.Or(says.Others, "others do the same:"), f.Others}, {"others wait for these:", f.Behind},
-		{"others wait for a processor meanwhile:", f.Ready},
+		{"waiting for a processor meanwhile:", f.Ready},
 	} {
 		if len(of.classes) > 0 {
 			lines = append(lines, of.do+" "+
