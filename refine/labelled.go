@@ -13,8 +13,5 @@ import (
 func Labelled(t *calltree.Tree, m *calltree.Membership, labels []callpath.Path) *calltree.Tree {
 	each := lists.Each(labels,
 		func(p callpath.Path) callpath.Expr { return callpath.Expr{Op: callpath.OpPath, Path: p} })
-	if len(each) == 1 {
-		return Prune(t, m, each[0])
-	}
 	return Prune(t, m, callpath.Expr{Op: callpath.OpOr, Args: each})
 }

@@ -34,13 +34,13 @@ func satisfying(t *calltree.Tree, ms []*callpath.Matcher, e callpath.Expr) []boo
 	}
 	kept := make([]bool, t.Len())
 	kept[0] = e.Eval(satisfied)
-	depths := newScratch(t)
-	defer depths.release()
-	depth := depths.at
-	depth[0] = 0
+	within := []int32{ends[0]} // where the subtrees end that have the node, outermost first
 	for n := int32(1); int(n) < len(fns); {
-		depth[n] = depth[parents[n]] + 1
-		from := int(depth[n]) * len(ms)
+		for within[len(within)-1] <= n {
+			within = within[:len(within)-1]
+		}
+		from := len(within) * len(ms)
+		within = append(within, ends[n])
 		states = slices.Grow(states[:from], len(ms))[:from+len(ms)]
 		above, here := states[from-len(ms):from], states[from:]
 		changed, done := false, true

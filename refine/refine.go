@@ -13,7 +13,6 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
-	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/lists"
@@ -88,22 +87,6 @@ func (y *tally) countFrame(f calltree.Func, node int32) {
 		y.count(y.funcs+set, node)
 	}
 }
-
-// scratch is a number for every node during a walk, not initialized.
-type scratch struct{ at []int32 }
-
-var scratchPool = sync.Pool{New: func() any { return new(scratch) }}
-
-func newScratch(t *calltree.Tree) *scratch {
-	s := scratchPool.Get().(*scratch)
-	if cap(s.at) < t.Len() {
-		s.at = make([]int32, t.Len())
-	}
-	s.at = s.at[:t.Len()]
-	return s
-}
-
-func (s *scratch) release() { scratchPool.Put(s) }
 
 // element returns the element of a path for x.
 func (y *tally) element(x int32) callpath.Element {

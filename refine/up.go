@@ -62,6 +62,7 @@ type split struct {
 // A splitFrame is a node on the walk's current stack.
 type splitFrame struct {
 	fn       calltree.Func
+	end      int32 // of the node's subtree
 	above    callpath.State
 	caller   bool // whether the node can be x: it comes after P1, in the same part
 	stable   bool // neutral frames do not change the launches
@@ -80,18 +81,15 @@ type launch struct {
 }
 
 func (s *split) walk() {
-	fns, parents := s.tree.Funcs(), s.tree.Parents()
-	s.stack = []splitFrame{{fn: fns[0], above: s.above.Start()}}
+	fns := s.tree.Funcs()
+	s.stack = []splitFrame{{fn: fns[0], end: s.ends[0], above: s.above.Start()}}
 	if s.stack[0].above == callpath.Dead {
 		return
 	}
-	depths := newScratch(s.tree)
-	defer depths.release()
-	depth := depths.at
-	depth[0] = 0
 	for n := int32(1); int(n) < len(fns); {
-		depth[n] = depth[parents[n]] + 1
-		s.stack = s.stack[:depth[n]]
+		for s.stack[len(s.stack)-1].end <= n {
+			s.stack = s.stack[:len(s.stack)-1]
+		}
 		if s.enter(n, fns[n]) {
 			n++
 		} else {
@@ -106,7 +104,7 @@ func (s *split) enter(n int32, f calltree.Func) bool {
 	up := &s.stack[len(s.stack)-1]
 	s.arena = s.arena[:up.bottom]
 	here := splitFrame{
-		fn: f, from: up.from, to: up.to, stable: up.stable, top: up.bottom,
+		fn: f, end: s.ends[n], from: up.from, to: up.to, stable: up.stable, top: up.bottom,
 		above:  s.above.Next(up.above, f),
 		caller: s.above.Open(up.above) && !s.above.Begins(f),
 	}
