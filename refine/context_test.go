@@ -135,7 +135,7 @@ func TestZoom(t *testing.T) {
 		var all []*Entry
 		s.Walk(func(e *Entry, _ int) { all = append(all, e) })
 		e := rapid.SampledFrom(all).Draw(t, "entry")
-		if err := s.Zoom(e.Path); err != nil {
+		if err := s.Apply(Step{KindZoom, e.Key()}); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Tree().Check(); err != nil {

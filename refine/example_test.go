@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -19,12 +18,8 @@ func ExampleSession() {
 		fmt.Println(err)
 	}
 	s := refine.NewSession(tree, nil)
-	for _, step := range []string{"*", "* main.main"} {
-		path, err := callpath.Parse(step)
-		if err != nil {
-			fmt.Println(err)
-		}
-		if err := s.Down(path); err != nil {
+	for _, path := range []string{"*", "* main.main"} {
+		if err := s.Apply(refine.Step{Kind: refine.KindDown, Text: path}); err != nil {
 			fmt.Println(err)
 		}
 	}

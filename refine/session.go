@@ -108,25 +108,6 @@ func (s *Session) Redo() bool {
 	return true
 }
 
-// Down merges the immediate downward refinement of p into the profile.
-func (s *Session) Down(p callpath.Path) error { return s.Apply(Step{KindDown, p.String()}) }
-
-// Extended merges the extended downward refinement of p into the profile.
-func (s *Session) Extended(p callpath.Path) error { return s.Apply(Step{KindExtended, p.String()}) }
-
-// Up replaces P1 ..P2 by its upward split at P2.
-func (s *Session) Up(p1, p2 callpath.Path) error {
-	return s.Apply(Step{KindUp, p1.String() + " | " + p2.String()})
-}
-
-// Prune keeps only the stacks for which e is true, and evaluates
-// all entries anew.
-func (s *Session) Prune(e callpath.Expr) error { return s.Apply(Step{KindPrune, e.String()}) }
-
-// Zoom keeps only the stacks that satisfy p, as Prune does, and
-// makes them the whole: their cost is 1.
-func (s *Session) Zoom(p callpath.Path) error { return s.Apply(Step{KindZoom, p.String()}) }
-
 // Apply does a step, which can be undone. The error is a
 // *callpath.SyntaxError if the step's text does not fit its
 // kind. It is ErrNothing, wrapped with a hint, if the step finds

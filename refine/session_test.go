@@ -334,14 +334,14 @@ func build(t testing.TB, stacks ...string) *calltree.Tree {
 func TestCloneGoesOnByItself(t *testing.T) {
 	s := NewSession(figure1(t), nil)
 	c := s.Clone()
-	if err := c.Down(c.Root().Path); err != nil {
+	if err := c.Apply(Step{KindDown, "*"}); err != nil {
 		t.Fatal(err)
 	}
 	c.Collapse(c.Root().Path, true)
 	if len(s.Steps()) != 0 || s.Root().Len() != 1 || s.Collapsed(s.Root()) {
 		t.Errorf("a change of the clone changed the original: %v", s.Steps())
 	}
-	if err := s.Extended(s.Root().Path); err != nil {
+	if err := s.Apply(Step{KindExtended, "*"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := c.Steps(); len(got) != 1 || got[0].Kind != KindDown {
@@ -373,7 +373,7 @@ func TestThresholdCountsHits(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := NewSession(tree, nil)
-	if err := s.Down(parse(t, "*")); err != nil {
+	if err := s.Apply(Step{KindDown, "*"}); err != nil {
 		t.Fatal(err)
 	}
 	few, many := s.Root().Children[0], s.Root().Children[1]

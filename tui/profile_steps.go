@@ -190,7 +190,8 @@ func (r *refiner) zoom(e *refine.Entry) {
 
 // prune keeps the stacks for which an expression is true.
 func (r *refiner) prune(e callpath.Expr) {
-	r.refine("Pruning", func(s *refine.Session) error { return s.Prune(e) }, nil)
+	step := refine.Step{Kind: refine.KindPrune, Text: e.String()}
+	r.refine("Pruning", func(s *refine.Session) error { return s.Apply(step) }, nil)
 }
 
 // askPrune asks whether to keep the stacks with an entry or
