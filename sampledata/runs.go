@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // A Run is a goroutine in one state over the samples First to
@@ -82,6 +84,16 @@ func (r *Runs) All() iter.Seq2[int, Run] {
 			}
 		}
 	}
+}
+
+// RunsByGoroutine returns the numbers of the runs of each
+// goroutine, in order.
+func (r *Recording) RunsByGoroutine() lists.Groups[GoroutineID] {
+	goroutines := make([]GoroutineID, r.Runs.Len())
+	for i := range goroutines {
+		goroutines[i] = r.Runs.list.list.at(i).goroutine
+	}
+	return lists.GroupBy(goroutines, r.Goroutines.Len())
 }
 
 // A growingRuns collects runs in their order.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -24,15 +25,9 @@ func Candidates(r *sampledata.Recording, class string, o Options) (*calltree.Tre
 	if err != nil {
 		return nil, fmt.Errorf("candidates that %s may wait for: %w", class, err)
 	}
-	p := &candidateTree{r: r, classes: newClasses(r, o),
+	p := &candidateTree{r: r, classes: newClasses(r, o), runs: r.RunsByGoroutine(),
 		tree: calltree.NewBuilder(new(calltree.Symbols), class, "candidates", "samples")}
 	p.stacks = newStacks(r, o, p.tree)
-	p.runs = make([][]int32, r.Goroutines.Len())
-	for i := range r.Runs.All() {
-		if run := r.Runs.At(int(i)); run.Last >= from && run.First < to {
-			p.runs[run.Goroutine] = append(p.runs[run.Goroutine], int32(i))
-		}
-	}
 	of := p.classes.names.Number(class)
 	var total int64
 	for i, run := range r.Runs.All() {
@@ -51,7 +46,7 @@ type candidateTree struct {
 	classes *classes
 	tree    *calltree.Builder
 	stacks  *stacks
-	runs    [][]int32 // by goroutine, in their order
+	runs    lists.Groups[sampledata.GoroutineID]
 }
 
 // place adds the candidates of a run in the samples from first
@@ -64,7 +59,7 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 	wait := p.tree.Child(p.stacks.node(0, run.Stack), syms.Intern(Wait.String()))
 	wait = p.tree.Child(wait, syms.Intern(ReasonFrame(run.Reason)))
 	for _, g := range p.r.HolderSets[run.Holders] {
-		for _, i := range p.runs[g] {
+		for _, i := range p.runs.Of(g) {
 			other := p.r.Runs.At(int(i))
 			n := int64(min(last, other.Last)) - int64(max(first, other.First)) + 1
 			if n <= 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/intern"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -14,9 +15,8 @@ import (
 type Tracks struct {
 	Classes []TrackClass // those that do most come first
 	r       *sampledata.Recording
-	runs    []int32 // by goroutine, in order
-	first   []int32 // by goroutine: the first one of its runs
-	class   []int32 // by goroutine
+	runs    lists.Groups[sampledata.GoroutineID] // by goroutine, in order
+	class   []int32                              // by goroutine
 }
 
 // A TrackClass is the goroutines of a thread class. A goroutine
@@ -37,19 +37,11 @@ type Segment struct {
 
 // NewTracks makes the tracks of a recording.
 func NewTracks(r *sampledata.Recording, o Options) *Tracks {
-	n := r.Goroutines.Len()
-	t := &Tracks{r: r, runs: make([]int32, r.Runs.Len()), first: make([]int32, n+1), class: make([]int32, n)}
-	for _, run := range r.Runs.All() {
-		t.first[run.Goroutine+1]++
-	}
-	for g := range n {
-		t.first[g+1] += t.first[g]
-	}
+	t := &Tracks{r: r, runs: r.RunsByGoroutine(), class: make([]int32, r.Goroutines.Len())}
 	classOf, weights, names := ClassOf(r, o), r.Weights(), intern.List[string, int32]{}
-	next := slices.Clone(t.first)
 	for i, run := range r.Runs.All() {
 		g := run.Goroutine
-		if next[g] == t.first[g] {
+		if t.runs.Of(g)[0] == int32(i) {
 			name := classOf(run)
 			t.class[g] = names.Number(name)
 			if int(t.class[g]) == len(t.Classes) {
@@ -58,8 +50,6 @@ func NewTracks(r *sampledata.Recording, o Options) *Tracks {
 			c := &t.Classes[t.class[g]]
 			c.Goroutines = append(c.Goroutines, g)
 		}
-		t.runs[next[g]] = int32(i)
-		next[g]++
 		if DoingOf(run).Time() != Wait {
 			t.Classes[t.class[g]].busy += weights.Of(int(run.First), int(run.Last)+1)
 		}
@@ -81,7 +71,7 @@ func (t *Tracks) sortClasses() {
 
 // ClassOf returns the class of a goroutine; "" if it has no run.
 func (t *Tracks) ClassOf(g sampledata.GoroutineID) string {
-	if t.first[g] == t.first[g+1] {
+	if len(t.runs.Of(g)) == 0 {
 		return ""
 	}
 	return t.Classes[t.class[g]].Name
@@ -100,7 +90,7 @@ func (t *Tracks) Class(name string) *TrackClass {
 // the part of their time that is in it.
 func (t *Tracks) All(g sampledata.GoroutineID, from, to time.Duration) func(func(int32, Segment) bool) {
 	return func(yield func(int32, Segment) bool) {
-		runs := t.runs[t.first[g]:t.first[g+1]]
+		runs := t.runs.Of(g)
 		at, _ := slices.BinarySearchFunc(runs, from, func(i int32, from time.Duration) int {
 			if t.r.Begins(int(t.r.Runs.At(int(i)).Last)+1) <= from {
 				return -1

@@ -75,7 +75,7 @@ func TestTracks(t *testing.T) {
 		}
 	}
 	for g := range r.Goroutines.Len() {
-		at := r.Begins(int(r.Runs.At(int(tracks.runs[tracks.first[g]])).First))
+		at := r.Begins(int(r.Runs.At(int(tracks.runs.Of(sampledata.GoroutineID(g))[0])).First))
 		s, ok := tracks.At(sampledata.GoroutineID(g), at)
 		if !ok || s.From != at || s.To <= at {
 			t.Errorf("goroutine %d at %v is in %+v", g, at, s)

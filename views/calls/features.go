@@ -84,8 +84,8 @@ type ranking struct {
 	weights  sampledata.Weights
 	classOf  func(sampledata.Run) string
 	lockName func(sampledata.Run) string
-	runs     [][]int32 // by goroutine
-	each     int       // number of samples of a slice
+	runs     lists.Groups[sampledata.GoroutineID]
+	each     int // number of samples of a slice
 	slices   int
 
 	features intern.List[Feature, int32]
@@ -115,13 +115,10 @@ type holding struct {
 func newRanking(t *Table, o views.Options) *ranking {
 	r := t.recording
 	k := &ranking{t: t, r: r, weights: r.Weights(), classOf: views.ClassOf(r, o),
-		lockName: locks.Namer(r, locks.ByField), runs: make([][]int32, r.Goroutines.Len()),
+		lockName: locks.Namer(r, locks.ByField), runs: r.RunsByGoroutine(),
 		below:   make(map[sampledata.NodeID][]int32),
 		holding: make(map[holding]float64)}
 	k.slices, k.each = t.slices()
-	for i, run := range r.Runs.All() {
-		k.runs[run.Goroutine] = append(k.runs[run.Goroutine], int32(i))
-	}
 	for side := range k.base {
 		k.base[side] = make([]float64, k.slices)
 	}
@@ -273,7 +270,7 @@ func (k *ranking) visit(calls []*Call, side int) {
 
 // overlapping returns the runs of a goroutine in some samples.
 func (k *ranking) overlapping(g sampledata.GoroutineID, first, last int32) []int32 {
-	runs := k.runs[g]
+	runs := k.runs.Of(g)
 	from, _ := slices.BinarySearchFunc(runs, first, func(i, first int32) int {
 		return cmp.Compare(k.r.Runs.At(int(i)).Last, first)
 	})
