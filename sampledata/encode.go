@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -87,11 +88,7 @@ func (e *encoder) code(s string) uint32 {
 	return c
 }
 
-func (e *encoder) fail(err error) {
-	if e.err == nil {
-		e.err = err
-	}
-}
+func (e *encoder) fail(err error) { e.err = cmp.Or(e.err, err) }
 
 // put adds a record to SampleData. The records that it refers to
 // must have been added before.

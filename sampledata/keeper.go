@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"cmp"
 	"fmt"
 	"sync"
 	"time"
@@ -158,9 +159,7 @@ func (k *keeper) Sample(s Sample, changes []Change) error {
 	}
 	k.measured = k.tables.monitors.measured(k.measured[:0])
 	for _, to := range k.stores {
-		if failed := to.take(&s, s.Time-before, changes); err == nil {
-			err = failed
-		}
+		err = cmp.Or(err, to.take(&s, s.Time-before, changes))
 	}
 	k.tables.news = news{}
 	return err
@@ -177,9 +176,7 @@ func (k *keeper) Finish(e End) error {
 		return err
 	}
 	for _, to := range k.stores {
-		if failed := to.finish(&e); err == nil {
-			err = failed
-		}
+		err = cmp.Or(err, to.finish(&e))
 	}
 	k.tables.news = news{}
 	return err

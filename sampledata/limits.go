@@ -83,21 +83,14 @@ func (z *sizes) state(s State) error {
 // sample checks one sample by itself; the caller checks it
 // against the previous one.
 func (z *sizes) sample(s *Sample) error {
-	for _, d := range []struct {
-		name  string
-		value int64
-	}{
+	if err := notNegative([]amount{
 		{"time", int64(s.Time)}, {"halt", int64(s.Halt)}, {"lost halt", int64(s.LostHalt)},
-		{"sampler CPU", int64(s.SamplerCPU)},
-		{"thread count", int64(s.Threads)}, {"missed ticks", int64(s.Missed)},
-		{"reused stacks", int64(s.Reused)},
+		{"sampler CPU", int64(s.SamplerCPU)}, {"thread count", int64(s.Threads)},
+		{"missed ticks", int64(s.Missed)}, {"reused stacks", int64(s.Reused)},
 		{"rechecked stacks", int64(s.Rechecked)}, {"wrong stacks", int64(s.Wrong)},
-		{"weight", int64(s.Weight)},
-		{"suspended time", int64(s.Suspended)},
-	} {
-		if d.value < 0 {
-			return fmt.Errorf("negative %s %d", d.name, d.value)
-		}
+		{"weight", int64(s.Weight)}, {"suspended time", int64(s.Suspended)},
+	}); err != nil {
+		return err
 	}
 	if s.Rechecked > s.Reused {
 		return fmt.Errorf("%d stacks rechecked of %d reused", s.Rechecked, s.Reused)
@@ -109,6 +102,21 @@ func (z *sizes) sample(s *Sample) error {
 		if g < SystemProcessor || int(g) >= z.goroutines {
 			return fmt.Errorf("processor %d runs %d, which is none of the %d goroutines",
 				i, g, z.goroutines)
+		}
+	}
+	return nil
+}
+
+// An amount is a number that can't be negative, with its name.
+type amount struct {
+	name  string
+	value int64
+}
+
+func notNegative(amounts []amount) error {
+	for _, a := range amounts {
+		if a.value < 0 {
+			return fmt.Errorf("negative %s %d", a.name, a.value)
 		}
 	}
 	return nil
@@ -136,11 +144,9 @@ func (h *Header) check() error {
 	if y := h.Start.Year(); y < 1 || y > 9999 {
 		return fmt.Errorf("start time in the year %d: want 1 to 9999", y)
 	}
-	if h.PID < 0 {
-		return fmt.Errorf("negative pid %d", h.PID)
-	}
-	if h.GOMAXPROCS < 0 {
-		return fmt.Errorf("negative GOMAXPROCS %d", h.GOMAXPROCS)
+	err := notNegative([]amount{{"pid", h.PID}, {"GOMAXPROCS", int64(h.GOMAXPROCS)}})
+	if err != nil {
+		return err
 	}
 	for _, f := range []struct {
 		name  string
@@ -168,16 +174,8 @@ func (e *End) check() error {
 	if e.Cause > EndFailed {
 		return fmt.Errorf("unknown cause %d", e.Cause)
 	}
-	for _, d := range []struct {
-		name  string
-		value int64
-	}{
+	return notNegative([]amount{
 		{"time", int64(e.Time)}, {"missed ticks", int64(e.Missed)},
 		{"sampler CPU", int64(e.SamplerCPU)}, {"lost halt", int64(e.LostHalt)},
-	} {
-		if d.value < 0 {
-			return fmt.Errorf("negative %s %d", d.name, d.value)
-		}
-	}
-	return nil
+	})
 }

@@ -4,39 +4,33 @@ package sampledata
 // since in a recording each thing has one code.
 
 func (b *Builder) newFunction(f Function) error {
-	next := b.tables.functions
-	return b.added("function", next, int(b.Function(f)))
+	return addNew(b, "function", b.tables.functions, b.Function, f)
 }
 
 func (b *Builder) newNode(n Node) error {
-	next := b.tables.nodes
-	return b.added("node", next, int(b.Node(n)))
+	return addNew(b, "node", b.tables.nodes, b.Node, n)
 }
 
 func (b *Builder) newGoroutine(g Goroutine) error {
-	next := b.tables.goroutines
-	return b.added("goroutine", next, int(b.Goroutine(g)))
+	return addNew(b, "goroutine", b.tables.goroutines, b.Goroutine, g)
 }
 
 func (b *Builder) newLabelSet(set []Label) error {
 	if err := checkLabels(set); err != nil {
 		return err
 	}
-	next := b.tables.labelSets
-	return b.added("label set", next, int(b.LabelSet(set)))
+	return addNew(b, "label set", b.tables.labelSets, b.LabelSet, set)
 }
 
 func (b *Builder) newHolderSet(set []GoroutineID) error {
 	if err := b.tables.sizes.holders(set); err != nil {
 		return err
 	}
-	next := b.tables.holderSets
-	return b.added("holder set", next, int(b.HolderSet(set)))
+	return addNew(b, "holder set", b.tables.holderSets, b.HolderSet, set)
 }
 
 func (b *Builder) newMonitor(m Monitor) error {
-	next := len(b.tables.monitors.list)
-	return b.added("monitor", next, int(b.Monitor(m)))
+	return addNew(b, "monitor", len(b.tables.monitors.list), b.Monitor, m)
 }
 
 func (b *Builder) newLockName(n LockName) error {
@@ -68,10 +62,10 @@ func (b *Builder) newMarking(m *Marking) error {
 	return nil
 }
 
-// added charges for a thing with the next code. It returns an
-// error if the code is another one.
-func (b *Builder) added(what string, next, code int) error {
-	if code != next {
+// addNew adds a thing, and charges for it. It returns an error if
+// the thing does not get the next code.
+func addNew[T any, C ~int32](b *Builder, what string, next int, add func(T) C, thing T) error {
+	if code := int(add(thing)); code != next {
 		return b.tables.refused(what, next, code)
 	}
 	return b.charge()

@@ -47,28 +47,17 @@ func (r *textReader) calls(l *textLine) error {
 	return r.b.newCalls(*r.timed)
 }
 
-// window reads a window of the calls above it.
-func (r *textReader) window(l *textLine) error {
-	return r.callRow(l, func(t *CallTable) []field {
-		t.Windows = make([]CallWindow, 1)
-		return windowFields(&t.Windows[0])
-	})
-}
-
-// timedCall reads one of the calls above it.
-func (r *textReader) timedCall(l *textLine) error {
-	return r.callRow(l, func(t *CallTable) []field {
-		t.Calls = make([]TimedCall, 1)
-		return timedCallFields(&t.Calls[0])
-	})
-}
-
-func (r *textReader) callRow(l *textLine, row func(*CallTable) []field) error {
+// callPart reads a window or a call of the calls above it.
+func (r *textReader) callPart(l *textLine) error {
 	if r.timed == nil {
 		return l.keyword.errorf("%s without calls above it", l.keyword.word)
 	}
 	t := *r.timed
-	l.read(row(&t))
+	if l.keyword.word == "window" {
+		l.read(windowFields(added(&t.Windows)))
+	} else {
+		l.read(timedCallFields(added(&t.Calls)))
+	}
 	if err := r.budget.Take(callMemory); err != nil {
 		return err
 	}

@@ -228,7 +228,7 @@ var textLines = map[string]lineReader{
 	"labels":    (*textReader).labels, "holders": (*textReader).holders,
 	"monitor": (*textReader).monitor, "probe": (*textReader).probe,
 	"site": (*textReader).probePart, "argument": (*textReader).probePart,
-	"calls": (*textReader).calls, "window": (*textReader).window, "timed": (*textReader).timedCall,
+	"calls": (*textReader).calls, "window": (*textReader).callPart, "timed": (*textReader).callPart,
 	"marking": (*textReader).marking, "group": (*textReader).markingPart,
 	"edge": (*textReader).markingPart, "call": (*textReader).markedCall,
 	"creator": (*textReader).markedCall, "left": (*textReader).markedCall,
