@@ -26,9 +26,19 @@ type decoder struct {
 	beside *besideDecoder // of the series; nil if each sample's values are decoded with it
 
 	// what was taken from the budget for probes, by the string
-	// code of the function
-	probeSizes  map[uint32]int64
-	markingSize int64 // likewise for the marking
+	// code of the function, and for the marking
+	replaced map[uint32]int64
+}
+
+// markingKey is the code of "", which no probe has.
+const markingKey = 0
+
+// replace takes the memory of a probe or marking from the budget,
+// as far as the one that it replaces did not.
+func (d *decoder) replace(key uint32, size int64) error {
+	more := max(0, size-d.replaced[key])
+	d.replaced[key] += more
+	return d.budget.Take(more)
 }
 
 // A dictionary has the strings of a recording, by their codes.

@@ -13,18 +13,13 @@ import (
 // marking is larger than its message.
 const markingMemory = 50
 
-// marking reads a marking. It takes the memory from the budget
-// as far as the one that it replaces did not.
+// marking reads a marking.
 func (d *decoder) marking(m *pb.Marking) error {
 	if m == nil {
 		return nil
 	}
-	size := int64(proto.Size(m)+100) * markingMemory
-	if more := size - d.markingSize; more > 0 {
-		if err := d.budget.Take(more); err != nil {
-			return err
-		}
-		d.markingSize = size
+	if err := d.replace(markingKey, int64(proto.Size(m)+100)*markingMemory); err != nil {
+		return err
 	}
 	out := &Marking{
 		Time: time.Duration(m.Time), Goroutines: int(m.Goroutines), Proved: m.Proved,

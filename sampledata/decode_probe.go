@@ -22,18 +22,9 @@ func (d *decoder) probes(list []*pb.Probe) error {
 	return nil
 }
 
-// probe takes the memory of a probe from the budget as far as
-// the probe that it replaces did not.
 func (d *decoder) probe(m *pb.Probe) error {
-	size := int64(proto.Size(m)+10) * probeMemory
-	if more := size - d.probeSizes[m.Function]; more > 0 {
-		if err := d.budget.Take(more); err != nil {
-			return err
-		}
-		if d.probeSizes == nil {
-			d.probeSizes = map[uint32]int64{}
-		}
-		d.probeSizes[m.Function] = size
+	if err := d.replace(m.Function, int64(proto.Size(m)+10)*probeMemory); err != nil {
+		return err
 	}
 	if m.Instrument < 0 || m.Instrument > pb.Instrument(Breakpoint) {
 		return fmt.Errorf("probe with unknown instrument %d: a newer cpprof may know it",

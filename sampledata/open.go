@@ -184,7 +184,8 @@ func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	if err := checkVersion(m.FormatVersion); err != nil {
 		return nil, err
 	}
-	d := &decoder{dictionary: dictionary{texts: t.byCode}, budget: r.budget}
+	d := &decoder{dictionary: dictionary{texts: t.byCode}, budget: r.budget,
+		replaced: make(map[uint32]int64)}
 	h, err := d.header(m)
 	if err != nil {
 		return nil, r.headerError(err)
