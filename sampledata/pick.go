@@ -96,18 +96,10 @@ func (p *picker) Sample(s Sample, changes []Change) error {
 // the last one counts.
 func (p *picker) lockNames(names []LockName) []LockName {
 	var list []LockName
-	latest := make(map[uint64]int) // by address: index in list
 	for _, n := range names {
-		n.First = p.kept[n.First]
-		if n.First == p.kept[p.sample] {
-			continue
+		if n.First = p.kept[n.First]; n.First < p.kept[p.sample] {
+			list = append(list, n)
 		}
-		if k, ok := latest[n.Address]; ok && list[k].First == n.First {
-			list[k] = n
-			continue
-		}
-		latest[n.Address] = len(list)
-		list = append(list, n)
 	}
-	return list
+	return latestNames(list)
 }

@@ -15,7 +15,7 @@ type recoder struct {
 	holderSet  func(HolderSetID) []GoroutineID
 	goroutine  func(GoroutineID) GoroutineID // the sink's code
 	newNodes   []NodeID                      // the sink's codes, plus 1; 0 for none
-	labelSets  map[LabelSetID]LabelSetID     // the sink's codes
+	labelSets  map[LabelSetID]LabelSetID     // the sink's codes, of sets that are not empty
 	holderSets map[HolderSetID]HolderSetID   // likewise
 }
 
@@ -25,29 +25,17 @@ func (c *recoder) state(s State) State {
 	if s.Release != 0 {
 		s.Release = ReleaseAt(c.node(s.Release.Stack()))
 	}
-	s.Labels = recoded(&c.labelSets, s.Labels, func() LabelSetID {
-		return c.to.LabelSet(c.labelSet(s.Labels))
-	})
-	s.Holders = recoded(&c.holderSets, s.Holders, func() HolderSetID {
-		return c.to.HolderSet(lists.Each(c.holderSet(s.Holders), c.goroutine))
-	})
+	if s.Labels != 0 {
+		s.Labels = lists.Made(c.labelSets, s.Labels, func() LabelSetID {
+			return c.to.LabelSet(c.labelSet(s.Labels))
+		})
+	}
+	if s.Holders != 0 {
+		s.Holders = lists.Made(c.holderSets, s.Holders, func() HolderSetID {
+			return c.to.HolderSet(lists.Each(c.holderSet(s.Holders), c.goroutine))
+		})
+	}
 	return s
-}
-
-// recoded returns the sink's code of a set. The empty set has
-// the same code.
-func recoded[C ~int32](known *map[C]C, code C, add func() C) C {
-	if code == 0 {
-		return 0
-	}
-	own, ok := (*known)[code]
-	if !ok {
-		if own = add(); *known == nil {
-			*known = make(map[C]C)
-		}
-		(*known)[code] = own
-	}
-	return own
 }
 
 func (c *recoder) node(n NodeID) NodeID {

@@ -32,8 +32,8 @@ type Ring struct {
 	labelSets  map[LabelSetID][]Label
 	holderSets map[HolderSetID][]GoroutineID
 	lockNames  []LockName
-	live       statesNow // in the last sample
-	before     sizes     // when the last part began
+	statesNow        // in the last sample
+	before     sizes // when the last part began
 
 	parts   []*ringPart // the last one grows
 	changes []Change
@@ -76,7 +76,7 @@ func NewRing(h Header, o RingOptions) *Ring {
 	r := &Ring{
 		keeper: &keeper{tables: newTables()}, header: h.normal(), o: o,
 		goroutines: make(map[GoroutineID]Goroutine), labelSets: make(map[LabelSetID][]Label),
-		holderSets: make(map[HolderSetID][]GoroutineID), live: make(statesNow),
+		holderSets: make(map[HolderSetID][]GoroutineID), statesNow: make(statesNow),
 	}
 	r.stores = []store{r}
 	return r
@@ -110,11 +110,6 @@ func (r *Ring) warn(kind, message string, count int64) {
 	r.growing(0).Warn(kind, message, count)
 }
 
-func (r *Ring) state(g GoroutineID) (State, bool) {
-	s, ok := r.live[g]
-	return s, ok
-}
-
 // growing returns the part that grows.
 func (r *Ring) growing(begin time.Duration) *ringPart {
 	if len(r.parts) == 0 {
@@ -131,13 +126,14 @@ func (r *Ring) newPart(first int, begin time.Duration) *ringPart {
 		labelSet:  func(id LabelSetID) []Label { return r.labelSets[id] },
 		holderSet: func(id HolderSetID) []GoroutineID { return r.holderSets[id] },
 		goroutine: func(g GoroutineID) GoroutineID { return r.goroutineIn(p, g) },
+		labelSets: make(map[LabelSetID]LabelSetID), holderSets: make(map[HolderSetID]HolderSetID),
 	}
 	return p
 }
 
 // take passes a sample to the part that grows, or to a new one.
 func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
-	r.live.take(changes)
+	r.statesNow.take(changes)
 	r.tables.calls = 0 // the limit is one of a recording that is kept
 	p := r.growing(s.Time)
 	isFirst := p.tables.samples == 0
@@ -148,8 +144,8 @@ func (r *Ring) take(s *Sample, _ time.Duration, changes []Change) error {
 	began := time.Now()
 	if isFirst {
 		changes = r.changes[:0]
-		for _, g := range slices.Sorted(maps.Keys(r.live)) {
-			changes = append(changes, Change{Goroutine: g, State: r.live[g]})
+		for _, g := range slices.Sorted(maps.Keys(r.statesNow)) {
+			changes = append(changes, Change{Goroutine: g, State: r.statesNow[g]})
 		}
 		r.changes = changes
 	}
@@ -215,7 +211,7 @@ func (r *Ring) fit() error {
 func (r *Ring) forget() {
 	labels, holders := make(map[LabelSetID]bool), make(map[HolderSetID]bool)
 	used := make(map[GoroutineID]bool)
-	for g, s := range r.live {
+	for g, s := range r.statesNow {
 		used[g], labels[s.Labels], holders[s.Holders] = true, true, true
 	}
 	old := r.before

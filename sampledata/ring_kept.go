@@ -160,6 +160,7 @@ func (j *joiner) begin(p keptPart) {
 		to: j.Sink, functions: p.Functions, nodes: p.Nodes, goroutine: j.goroutine,
 		labelSet:  func(id LabelSetID) []Label { return p.LabelSets[id] },
 		holderSet: func(id HolderSetID) []GoroutineID { return p.HolderSets[id] },
+		labelSets: make(map[LabelSetID]LabelSetID), holderSets: make(map[HolderSetID]HolderSetID),
 	}
 }
 
@@ -281,9 +282,15 @@ func (j *joiner) lockNames() (list []LockName) {
 			list = append(list, n)
 		}
 	}
+	return latestNames(list)
+}
+
+// latestNames leaves out the names that a lock has got from one
+// sample on, except for the last one.
+func latestNames(list []LockName) []LockName {
 	slices.Reverse(list)
 	slices.SortStableFunc(list, func(a, b LockName) int {
-		return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.First, b.First))
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Address, b.Address))
 	})
 	return slices.CompactFunc(list, func(a, b LockName) bool {
 		return a.Address == b.Address && a.First == b.First

@@ -129,7 +129,7 @@ func (w *renewing) Sample(s Sample, changes []Change) error {
 	}
 	err := w.Ring.Sample(s, list)
 	for g, id := range w.alive {
-		if _, ok := w.Ring.live[id]; !ok {
+		if _, ok := w.Ring.statesNow[id]; !ok {
 			delete(w.alive, g)
 		}
 	}

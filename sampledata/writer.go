@@ -21,12 +21,12 @@ const flushInterval = 500 * time.Millisecond
 type Writer struct {
 	*keeper
 	*encoder
-	dir     *folder
-	live    statesNow // of the goroutines in the last sample
-	backlog *backlog  // writes the files
-	timer   *time.Timer
-	pending bool     // whether the timer runs
-	unsaid  warnings // since the last flush
+	dir       *folder
+	statesNow          // of the goroutines in the last sample
+	backlog   *backlog // writes the files
+	timer     *time.Timer
+	pending   bool     // whether the timer runs
+	unsaid    warnings // since the last flush
 }
 
 var _ Sink = (*Writer)(nil)
@@ -62,7 +62,7 @@ func newWriter(dir string, h Header, replace bool) (*Writer, error) {
 		return nil, err
 	}
 	w := &Writer{dir: folder, keeper: &keeper{tables: newTables()},
-		live: make(statesNow), backlog: newBacklog()}
+		statesNow: make(statesNow), backlog: newBacklog()}
 	enc, err := newEncoderOf(queued{w.backlog, folder.strings}, queued{w.backlog, folder.samples})
 	if err != nil {
 		return nil, errors.Join(err, w.backlog.close(), folder.close())
@@ -96,6 +96,11 @@ func (w *Writer) ready() error {
 // statesNow are the latest states of the goroutines that are not gone.
 type statesNow map[GoroutineID]State
 
+func (n statesNow) state(g GoroutineID) (State, bool) {
+	s, ok := n[g]
+	return s, ok
+}
+
 // take applies the changes of a sample.
 func (n statesNow) take(changes []Change) {
 	for _, c := range changes {
@@ -108,15 +113,10 @@ func (n statesNow) take(changes []Change) {
 }
 
 func (w *Writer) take(s *Sample, since time.Duration, changes []Change) error {
-	w.live.take(changes)
+	w.statesNow.take(changes)
 	w.sample(s, since, changes, &w.tables.monitors, w.measured, w.tables.news)
 	w.arm()
 	return w.writeError()
-}
-
-func (w *Writer) state(g GoroutineID) (State, bool) {
-	s, ok := w.live[g]
-	return s, ok
 }
 
 func (w *Writer) finish(e *End) error {
