@@ -161,6 +161,23 @@ func (p *Profile) check(z sizes) error {
 		return fmt.Errorf("%d stacks of %d quantities have %d label sets and %d values",
 			len(p.Stacks), len(p.Quantities), len(p.Labels), len(p.Values))
 	}
+	if err := p.CheckQuantities(); err != nil {
+		return err
+	}
+	for i, n := range p.Stacks {
+		if n < NoStack || int(n) >= z.nodes {
+			return fmt.Errorf("row %d: stack %d is none of the %d nodes", i, n, z.nodes)
+		}
+		if l := p.Labels[i]; l < 0 || int(l) >= z.labelSets {
+			return fmt.Errorf("row %d: label set %d is none of the %d label sets",
+				i, l, z.labelSets)
+		}
+	}
+	return nil
+}
+
+// CheckQuantities checks the quantities, and that some are shown.
+func (p *Profile) CheckQuantities() error {
 	for i, q := range p.Quantities {
 		if err := p.checkQuantity(&q); err != nil {
 			return fmt.Errorf("quantity %d: %w", i, err)
@@ -172,15 +189,6 @@ func (p *Profile) check(z sizes) error {
 	for _, i := range p.Shown {
 		if i < 0 || i >= len(p.Quantities) || p.Quantities[i].Part {
 			return fmt.Errorf("quantity %d can't be shown", i)
-		}
-	}
-	for i, n := range p.Stacks {
-		if n < NoStack || int(n) >= z.nodes {
-			return fmt.Errorf("row %d: stack %d is none of the %d nodes", i, n, z.nodes)
-		}
-		if l := p.Labels[i]; l < 0 || int(l) >= z.labelSets {
-			return fmt.Errorf("row %d: label set %d is none of the %d label sets",
-				i, l, z.labelSets)
 		}
 	}
 	return nil

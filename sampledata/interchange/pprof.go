@@ -2,7 +2,6 @@ package interchange
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -130,26 +129,6 @@ func (r *pprofReader) properties() error {
 		}
 	}
 	r.rec.Profile.Root, r.rec.Profile.FromView = r.exactly.Root, r.exactly.FromView
-	return r.exactly.check()
-}
-
-// check checks that sample types that belong to others are there.
-func (x *exactly) check() error {
-	whole := false
-	for _, m := range x.Metrics {
-		if m.Parts < 1 {
-			return fmt.Errorf("weights of %d parts", m.Parts)
-		}
-		for _, other := range []int{m.Rest, m.Hits} {
-			if other < 0 || other >= len(x.Metrics) || other > 0 && !x.Metrics[other].Part {
-				return fmt.Errorf("sample type %d can't belong to another one", other)
-			}
-		}
-		whole = whole || !m.Part
-	}
-	if !whole {
-		return errors.New("every sample type belongs to another one")
-	}
 	return nil
 }
 

@@ -113,7 +113,8 @@ func (r *pprofReader) quantities() error {
 	p.Duration = time.Duration(r.of.DurationNanos)
 	p.Period = sampledata.Period{Name: r.of.PeriodType.Type, Unit: r.of.PeriodType.Unit,
 		Every: r.of.Period}
-	return nil
+	p.Show(r.of.DefaultSampleType)
+	return p.CheckQuantities()
 }
 
 // locations finds the places of each location. With inlining
@@ -166,7 +167,7 @@ func (r *pprofReader) samples() error {
 // tree that cpprof wrote.
 func (r *pprofReader) isRoot(place int32) bool {
 	root := r.rec.Profile.Root
-	return root != "" && r.rec.Functions[r.places.All[place].function].Name == root
+	return root != "" && r.functions.All[r.places.All[place].function].Name == root
 }
 
 // labelsOf returns the labels of a sample. Numbers become texts

@@ -105,7 +105,7 @@ func TestWrongProfiles(t *testing.T) {
 		{comment(`cpprof: {"Metrics":[{"Parts":0}]}`), "weights of 0 parts"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Hits":1}]}`), "can't belong"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Rest":-1}]}`), "can't belong"},
-		{comment(`cpprof: {"Metrics":[{"Parts":1,"Part":true}]}`), "every sample type belongs"},
+		{comment(`cpprof: {"Metrics":[{"Parts":1,"Part":true}]}`), "every quantity is a part"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Whole":"1e999999999"}]}`), "is not a denominator"},
 		{comment(`cpprof: {"Metrics":[{"Parts":1,"Whole":"1/0"}]}`), "is not a denominator"},
 	} {

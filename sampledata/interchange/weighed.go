@@ -14,7 +14,7 @@ import (
 type weighing struct {
 	rec       *sampledata.Recording
 	budget    *memory.Budget
-	functions map[sampledata.Function]sampledata.FunctionID
+	functions intern.List[sampledata.Function, sampledata.FunctionID]
 	places    intern.List[frame, int32]
 	contexts  *contexts // of places
 	labels    *sampledata.Builder
@@ -35,9 +35,8 @@ func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weig
 			LabelSets: [][]sampledata.Label{nil}, HolderSets: [][]sampledata.GoroutineID{nil},
 			Profile: &sampledata.Profile{Quantities: quantities}, End: &sampledata.End{},
 		},
-		budget: budget, functions: make(map[sampledata.Function]sampledata.FunctionID),
-		contexts: newContexts(),
-		labels:   sampledata.NewBuilder(sampledata.Header{}),
+		budget: budget, contexts: newContexts(),
+		labels: sampledata.NewBuilder(sampledata.Header{}),
 	}
 }
 
@@ -55,15 +54,12 @@ func (w *weighing) take(n int) { w.err = cmp.Or(w.err, w.budget.Take(int64(n))) 
 
 // function returns the code of a function.
 func (w *weighing) function(f sampledata.Function) sampledata.FunctionID {
-	if code, known := w.functions[f]; known {
+	if code, known := w.functions.Lookup(f); known {
 		return code
 	}
-	code := sampledata.FunctionID(len(w.rec.Functions))
 	f.Name = strings.Clone(f.Name) // it may be a part of a long line
-	w.functions[f] = code
-	w.rec.Functions = append(w.rec.Functions, f)
 	w.take(tableMemory + len(f.Name))
-	return code
+	return w.functions.Number(f)
 }
 
 // clampLine returns a line that a recording can have; 0, which
@@ -111,7 +107,9 @@ func (w *weighing) add(context int32, labels sampledata.LabelSetID, values ...in
 // first, and value the only one to show, unless it is "".
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
 	calls, places := w.contexts.calls.List[1:], w.places.All
-	w.functions, w.places, w.contexts = nil, intern.List[frame, int32]{}, nil
+	w.rec.Functions = w.functions.All
+	w.functions = intern.List[sampledata.Function, sampledata.FunctionID]{}
+	w.places, w.contexts = intern.List[frame, int32]{}, nil
 	w.rec.Nodes = make([]sampledata.Node, 0, len(calls))
 	for _, c := range calls {
 		f := places[c.Func]
