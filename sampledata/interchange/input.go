@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/files"
@@ -264,11 +265,9 @@ func (in *Input) Recording(o Options) (*sampledata.Recording, error) {
 // be cut, unless it has one: the first reason is the more
 // specific one.
 func warnCut(r *sampledata.Recording, why string) {
-	for _, w := range r.Warnings {
-		if w.Kind == sampledata.CutFile {
-			return
-		}
+	isCut := func(w sampledata.Warning) bool { return w.Kind == sampledata.CutFile }
+	if !slices.ContainsFunc(r.Warnings, isCut) {
+		r.Warnings = append(r.Warnings,
+			sampledata.Warning{Kind: sampledata.CutFile, Message: why, Count: 1})
 	}
-	r.Warnings = append(r.Warnings,
-		sampledata.Warning{Kind: sampledata.CutFile, Message: why, Count: 1})
 }

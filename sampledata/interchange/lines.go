@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,32 +16,31 @@ const longestLine = 1 << 20
 // comment ("#"), without blanks around it. An error says what is
 // read, and which line.
 func eachLine(r io.Reader, what string, f func(line string) error) error {
+	return eachRawLine(r, what, func(line string) error {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			return nil
+		}
+		return f(line)
+	})
+}
+
+// eachRawLine is eachLine for all lines, as they are.
+func eachRawLine(r io.Reader, what string, f func(line string) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, longestLine)
 	number := 0
 	for lines.Scan() {
 		number++
-		line := strings.TrimSpace(lines.Text())
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if err := f(line); err != nil {
-			return fmt.Errorf("%s: line %d: %w", what, number, atLine(lines, err))
+		if err := f(lines.Text()); err != nil {
+			// the error may be that of reading it, if that has cut the line
+			return fmt.Errorf("%s: line %d: %w", what, number, cmp.Or(lineError(lines.Err()), err))
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: line %d: %w", what, number+1, lineError(err))
+	if err := lineError(lines.Err()); err != nil {
+		return fmt.Errorf("%s: line %d: %w", what, number+1, err)
 	}
 	return nil
-}
-
-// atLine returns an error of a line, or the error of reading it,
-// if that has cut it.
-func atLine(lines *bufio.Scanner, err error) error {
-	if cut := lines.Err(); cut != nil {
-		return lineError(cut)
-	}
-	return err
 }
 
 // lineError returns an error of a scanner of lines, in words for a person.

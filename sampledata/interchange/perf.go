@@ -1,7 +1,6 @@
 package interchange
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -67,25 +66,19 @@ const maxEvents = 32
 
 func readPerf(in *Input, o Options) (*sampledata.Recording, error) {
 	r := &perfReader{weighing: newWeighing(memory.NewBudget(o.MaxMemory))}
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, longestLine)
 	number := 0
-	for lines.Scan() {
+	if err := eachRawLine(in, "perf script", func(line string) error {
 		number++
-		if err := r.line(lines.Text()); err != nil {
-			return nil, fmt.Errorf("perf script: line %d: %w", number, atLine(lines, err))
-		}
+		return r.line(line)
+	}); err != nil {
+		return nil, err
 	}
-	err := lines.Err()
-	if err == nil {
-		// Samples without stacks need no empty lines between them.
-		if r.open && (r.spaced || len(r.stack) > 0) {
-			warnCut(r.rec, "no empty line ends its last sample")
-		}
-		err = r.end()
+	// Samples without stacks need no empty lines between them.
+	if r.open && (r.spaced || len(r.stack) > 0) {
+		warnCut(r.rec, "no empty line ends its last sample")
 	}
-	if err != nil {
-		return nil, fmt.Errorf("perf script: line %d: %w", number+1, lineError(err))
+	if err := r.end(); err != nil {
+		return nil, fmt.Errorf("perf script: line %d: %w", number+1, err)
 	}
 	if len(r.of) == 0 {
 		return nil, errors.New("perf script: there are no samples")

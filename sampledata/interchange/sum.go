@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -19,7 +20,7 @@ import (
 // a view, because their fractions are of different wholes. The
 // names are for errors.
 func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, error) {
-	s := &summing{weighing: newWeighing(nil), rows: make(map[summedRow]int)}
+	s := &summing{weighing: newWeighing(nil)}
 	if err := s.quantities(list, names); err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func Sum(list []*sampledata.Recording, names []string) (*sampledata.Recording, e
 // A summing adds profiles to one.
 type summing struct {
 	*weighing
-	rows map[summedRow]int
+	rows intern.List[summedRow, int]
 }
 
 // A summedRow tells the rows of a profile apart.
@@ -108,10 +109,8 @@ func (s *summing) add(r *sampledata.Recording) error {
 		if stack >= 0 {
 			at.context = contexts[stack]
 		}
-		row, known := s.rows[at]
-		if !known {
-			row = len(p.Stacks)
-			s.rows[at] = row
+		row := s.rows.Number(at)
+		if row == len(p.Stacks) {
 			s.weighing.add(at.context, at.labels, make([]int64, len(from))...)
 		}
 		values := p.Row(row)

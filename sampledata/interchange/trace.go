@@ -143,7 +143,8 @@ func (t *tracer) event(ev *trace.Event) {
 			t.processors = max(t.processors, int32(min(m.Value.Uint64(), 1<<16)))
 		}
 	case trace.EventTaskBegin:
-		t.tasks[ev.Task().ID] = t.task(ev)
+		t.tasks[ev.Task().ID] = &task{name: ev.Task().Type, by: ev.Goroutine(), begin: ev.Time(),
+			site: siteOf(ev)}
 	case trace.EventTaskEnd:
 		if task := t.tasks[ev.Task().ID]; task != nil {
 			t.called("task:"+task.name, task.by, task.begin, ev.Time(), false, task.site)

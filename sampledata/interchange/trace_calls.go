@@ -16,21 +16,14 @@ type task struct {
 	site  sampledata.Call
 }
 
-func (t *tracer) task(ev *trace.Event) *task {
-	return &task{name: ev.Task().Type, by: ev.Goroutine(), begin: ev.Time(), site: siteOf(ev)}
-}
-
 // leaveRegion ends a region of a goroutine. Of regions with one
 // name, the outermost is a call.
 func (t *tracer) leaveRegion(g *traced, r *region, end trace.Time, cut bool) {
-	first := g.regions[firstRegion(g.regions, r.name)]
+	first := g.regions[max(0, slices.IndexFunc(g.regions,
+		func(one region) bool { return one.name == r.name }))]
 	if r.name != "" && first.begin == r.begin {
 		t.called("region:"+r.name, g.id, r.begin, end, cut, r.site)
 	}
-}
-
-func firstRegion(list []region, name string) int {
-	return max(0, slices.IndexFunc(list, func(r region) bool { return r.name == name }))
 }
 
 // called adds a call, if it is within the part to keep.

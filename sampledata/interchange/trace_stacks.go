@@ -3,6 +3,7 @@ package interchange
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -99,9 +100,7 @@ func (s *stackTable) read(st trace.Stack) *traceStack {
 		ts.waits = waitAt(names)
 	}
 	ts.torn = len(ts.frames) >= traceDepth
-	for i, j := 0, len(ts.frames)-1; i < j; i, j = i+1, j-1 {
-		ts.frames[i], ts.frames[j] = ts.frames[j], ts.frames[i]
-	}
+	slices.Reverse(ts.frames)
 	for _, f := range ts.frames {
 		ts.node = s.node(ts.node, f, f.Line)
 		if f.Func != "" && f.Func != "runtime.goexit" &&
