@@ -17,30 +17,21 @@ import (
 // publishes as JSON may be a number of requests, but does not
 // say that it only grows.
 
-// evenOf returns a column of a monitor that changes evenly
-// between two readings.
-func (t *Table) evenOf(m *Monitor) Column {
-	values, falls := t.columnOf(m), true
+// spread returns a column of a series that changes evenly between
+// two readings.
+func (t *Table) spread(m *Monitor) Column {
+	values, falls := m.column(), true
 	if m.Kind == sampledata.Counter {
-		values, falls = t.growthOf(m), false
+		values, falls = m.growth(), false
 	}
 	every, ok := readEvery(m.Resolution)
-	over := m.Kind == sampledata.Counter && m.Unit == "ns" && m.Resolution != ""
-	c, made := t.even[m.Name]
 	switch {
-	case made:
-		return c
-	case m.series < 0:
-		return values
 	case ok:
-		c = t.evenly(values, every, falls)
-	case over: // counted when it was over
-		c = t.passed(values)
-	default:
-		return values
+		return t.evenly(values, every, falls)
+	case !falls && m.Unit == "ns" && m.Resolution != "": // counted when it was over
+		return t.passed(values)
 	}
-	t.even[m.Name] = c
-	return c
+	return values
 }
 
 // passed spreads times that the runtime counts when they are

@@ -42,8 +42,9 @@ func usages() string {
 	for _, f := range functions {
 		all = append(all, f.usage)
 	}
-	all = append(all, "hits(CALL PATH)", "label(KEY=VALUE)", "lock(NAME)", "samples(0-99)",
-		"span(2s, 3s)")
+	for _, f := range rawFunctions {
+		all = append(all, f.usage)
+	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
@@ -98,14 +99,14 @@ func (p *parser) counted(c Column) node {
 func (p *parser) delta(x operand) operand { return p.difference(x, false) }
 
 // difference returns the differences of an operand. A monitor's differences are
-// even if evenOf says so.
+// even if spread says so.
 func (p *parser) difference(x operand, even bool) operand {
 	var d node
 	switch {
 	case x.differences != nil:
 		d = x.differences(p, even)
 	case x.level != nil && even:
-		d = differences(p.t.evenOf(x.level), false)
+		d = differences(x.level.even(), false)
 	default:
 		d = differences(evaluate(x.node, p.t.samples), false)
 	}

@@ -16,9 +16,6 @@ func (l List) Add(i int) { l[i] = true }
 // Has reports whether the list has a sample.
 func (l List) Has(i int) bool { return l[i] }
 
-// Samples returns the number of samples of the recording.
-func (l List) Samples() int { return len(l) }
-
 // Len returns the number of samples in the list.
 func (l List) Len() int { return len(l.Members()) }
 

@@ -202,7 +202,7 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 		return metric.operand(), nil
 	}
 	p.uses[m.Name] = true
-	o := operand{node: p.t.columnOf(m).at, unit: NewUnit(m.Unit)}
+	o := operand{node: m.column().at, unit: NewUnit(m.Unit)}
 	switch {
 	case m.Kind == sampledata.Nominal && !m.truth:
 		o.kind, o.words = isWord, m.words
@@ -211,9 +211,9 @@ func (p *parser) identifier(n *ast.Ident) (operand, error) {
 	case m.Kind == sampledata.Counter:
 		o.differences = func(p *parser, even bool) node {
 			if even {
-				return p.counted(p.t.evenOf(m))
+				return p.counted(m.even())
 			}
-			return p.counted(p.t.growthOf(m))
+			return p.counted(m.growth())
 		}
 	default:
 		o.level = m

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
-	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -148,14 +148,12 @@ func (t *Table) monitorTrials(m *Metric) []trial {
 					try(c.Name, AMetric)
 				}
 			}
-		case c.Kind == sampledata.Counter:
-			try("rate("+c.Name+")", AMonitor)
 		case len(c.words) > 0 && len(c.words) <= maxWords:
 			for _, w := range c.words {
 				try(fmt.Sprintf("%s == %q", c.Name, w), AMonitor)
 			}
 		default:
-			try(c.Name, AMonitor)
+			try(c.Shown(), AMonitor)
 		}
 	}
 	return trials
@@ -178,12 +176,7 @@ func (t *Table) stateTrials(p *views.Presence) []trial {
 	const all = views.NumTypedTimes
 	byKey := make(map[views.StayKind]counts)
 	of := func(k views.StayKind) counts {
-		c, ok := byKey[k]
-		if !ok {
-			c = newCounts(t.samples)
-			byKey[k] = c
-		}
-		return c
+		return lists.Made(byKey, k, func() counts { return newCounts(t.samples) })
 	}
 	for i := range p.Stays {
 		s := &p.Stays[i]

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -46,13 +48,8 @@ func (t *Table) addSampled() {
 		func(s *sampledata.Sample, _ int) float64 { return float64(len(s.Processors)) })
 	level("processors.idle", "", "processors without work",
 		func(s *sampledata.Sample, _ int) float64 {
-			n := 0
-			for _, g := range s.Processors {
-				if g == sampledata.IdleProcessor {
-					n++
-				}
-			}
-			return float64(n)
+			return float64(lists.Count(s.Processors,
+				func(g sampledata.GoroutineID) bool { return g == sampledata.IdleProcessor }))
 		})
 	predicate("gc.running", "a garbage collection was under way",
 		func(s *sampledata.Sample) bool { return s.Collecting })
@@ -63,8 +60,9 @@ func (t *Table) addSampled() {
 
 // sampledMonitor returns a monitor that is computed.
 func sampledMonitor(name, source string, column func() Column) *Monitor {
+	column = sync.OnceValue(column)
 	return &Monitor{Monitor: sampledata.Monitor{Name: name, Layer: sampledata.Sampled,
-		Kind: sampledata.Level, Source: source}, column: column, series: -1}
+		Kind: sampledata.Level, Source: source}, column: column, even: column}
 }
 
 // perSample computes a column sample by sample.
@@ -155,13 +153,13 @@ func (p *parser) rawCall(n *ast.Ident, ref reference) (operand, error) {
 	c, ok := p.t.columns[key]
 	if !ok {
 		var err error
-		if c, err = p.t.rawColumn(ref); err != nil {
+		if c, err = rawFunctions[ref.function].column(p.t, ref.argument); err != nil {
 			return operand{}, p.rawError(n, ref, err)
 		}
 		p.t.columns[key] = c
 	}
 	o := operand{node: c.at}
-	if ref.function == "samples" || ref.function == "span" {
+	if rawFunctions[ref.function].truth {
 		o.kind = isTruth
 	}
 	return o, nil
@@ -176,18 +174,18 @@ func (p *parser) rawError(n *ast.Ident, ref reference, err error) error {
 	return p.fail(n, "%s: %v", ref.function, err)
 }
 
-func (t *Table) rawColumn(ref reference) (Column, error) {
-	switch ref.function {
-	case "hits":
-		return t.hits(ref.argument)
-	case "label":
-		return t.labelled(ref.argument)
-	case "lock":
-		return t.waiting(strings.TrimSpace(ref.argument))
-	case "span":
-		return t.span(ref.argument)
-	}
-	return t.numbered(ref.argument)
+// rawFunctions are the functions that take an argument that is
+// not an expression.
+var rawFunctions = map[string]struct {
+	usage  string
+	truth  bool // it is a predicate
+	column func(t *Table, argument string) (Column, error)
+}{
+	"hits":    {"hits(CALL PATH)", false, (*Table).hits},
+	"label":   {"label(KEY=VALUE)", false, (*Table).labelled},
+	"lock":    {"lock(NAME)", false, (*Table).waiting},
+	"samples": {"samples(0-99)", true, (*Table).numbered},
+	"span":    {"span(2s, 3s)", true, (*Table).span},
 }
 
 // hits returns how many goroutines satisfy a call path in each
@@ -270,6 +268,7 @@ func (t *Table) labelled(text string) (Column, error) {
 
 // waiting returns how many goroutines wait for a lock in each sample.
 func (t *Table) waiting(name string) (Column, error) {
+	name = strings.TrimSpace(name)
 	if t.lockOf == nil {
 		t.lockOf = locks.NameOf(t.r)
 	}
@@ -302,18 +301,23 @@ func (t *Table) span(text string) (Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := t.Within(s, "")
+	l, err := t.during(s)
 	return l.column(), err
 }
 
-// Within returns the samples in a span of time that are in a
-// list; "" is all.
-func (t *Table) Within(s views.Span, list string) (List, error) {
+func (t *Table) during(s views.Span) (List, error) {
 	l := NewList(t.samples)
 	first, end, err := s.Samples(t.r)
 	for i := first; err == nil && i < end; i++ {
 		l.Add(int(i))
 	}
+	return l, err
+}
+
+// Within returns the samples in a span of time that are in a
+// list; "" is all.
+func (t *Table) Within(s views.Span, list string) (List, error) {
+	l, err := t.during(s)
 	if err != nil || list == "" {
 		return l, err
 	}

@@ -9,10 +9,6 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 )
 
-// rawFunctions are the functions that take an argument that is
-// not an expression.
-var rawFunctions = []string{"hits", "label", "lock", "samples", "span"}
-
 // A reference is a part of an expression that is not in the
 // language of the parser.
 type reference struct {
@@ -100,10 +96,8 @@ func (t *Table) next(input string, at int) (int, reference, error) {
 		return size, reference{}, nil
 	}
 	word := rest[:len(rest)-len(strings.TrimLeftFunc(rest, inWord))]
-	for _, f := range rawFunctions {
-		if word == f && strings.HasPrefix(rest[len(f):], "(") {
-			return rawFunction(input, at, f)
-		}
+	if _, raw := rawFunctions[word]; raw && strings.HasPrefix(rest[len(word):], "(") {
+		return rawFunction(input, at, word)
 	}
 	if n := t.longestName(rest); n > 0 {
 		return n, reference{text: rest[:n]}, nil

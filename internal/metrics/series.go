@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"sync"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -9,8 +10,10 @@ import (
 // addSeries adds a series of the recording.
 func (t *Table) addSeries(i int) {
 	s := &t.r.Series[i]
-	m := &Monitor{Monitor: s.Monitor, words: s.Words, series: i}
-	m.column = func() Column { return readSeries(s, t.samples) }
+	m := &Monitor{Monitor: s.Monitor, words: s.Words}
+	m.column = sync.OnceValue(func() Column { return readSeries(s, t.samples) })
+	m.growth = sync.OnceValue(func() Column { return readGrowth(s, t.samples, m.column()) })
+	m.even = sync.OnceValue(func() Column { return t.spread(m) })
 	t.add(m)
 }
 
@@ -77,28 +80,4 @@ func readGrowth(s *sampledata.Series, samples int, values Column) Column {
 		}
 		return -first.Minus(v)
 	})
-}
-
-// columnOf returns the values of a monitor that is no metric.
-func (t *Table) columnOf(m *Monitor) Column {
-	c, ok := t.columns[m.Name]
-	if !ok {
-		c = m.column()
-		t.columns[m.Name] = c
-	}
-	return c
-}
-
-// growthOf returns a column of a counter that has the same
-// differences, exactly.
-func (t *Table) growthOf(m *Monitor) Column {
-	if m.series < 0 {
-		return t.columnOf(m)
-	}
-	c, ok := t.growth[m.Name]
-	if !ok {
-		c = readGrowth(&t.r.Series[m.series], t.samples, t.columnOf(m))
-		t.growth[m.Name] = c
-	}
-	return c
 }

@@ -197,7 +197,7 @@ func suddenIncrease(t testing.TB) {
 	after := list(t, table, isNew)
 	from := after.Members()[0]
 	late := metrics.NewList(table.Samples())
-	for i := from; i < late.Samples(); i++ {
+	for i := from; i < len(late); i++ {
 		late.Add(i)
 	}
 	if before, now := mean(t, table, throughput, late.Not()), mean(t, table, throughput, late); now < 2*before {

@@ -41,9 +41,10 @@ type Monitor struct {
 	Expr string // of a metric: how it is computed; "" for other monitors
 
 	column func() Column // nil for metrics
+	growth func() Column // of a series: values whose differences are exact
+	even   func() Column // values that change evenly between two readings; nil for metrics
 	words  []string      // of a nominal monitor
 	truth  bool          // its values are true or false
-	series int           // index in the recording's series; -1 if it is computed
 }
 
 // A Table has all monitors, metrics and lists of one recording.
@@ -62,9 +63,7 @@ type Table struct {
 	members  *calltree.Membership
 	lockOf   func(sampledata.Run) string
 
-	columns map[string]Column
-	growth  map[string]Column  // of counters: values whose differences are exact
-	even    map[string]Column  // of counters: values that grow evenly between two readings
+	columns map[string]Column  // of raw functions, by their text
 	metrics map[string]*Metric // by expression
 	busy    map[string]bool    // metrics and lists that are being computed
 }
@@ -77,7 +76,6 @@ func New(r *sampledata.Recording, o Options) *Table {
 	t := &Table{
 		r: r, o: o, samples: r.Samples.Len(), byName: make(map[string]*Monitor),
 		known: map[string]bool{AllSamples: true}, columns: make(map[string]Column),
-		growth: make(map[string]Column), even: make(map[string]Column),
 		metrics: make(map[string]*Metric), busy: make(map[string]bool),
 	}
 	t.seconds = make(Column, t.samples)
@@ -121,8 +119,8 @@ func (t *Table) define(d Definition) {
 			return
 		}
 	}
-	m := sampledMonitor(d.Name, "metric", nil)
-	m.Expr = d.Expr
+	m := &Monitor{Monitor: sampledata.Monitor{Name: d.Name, Layer: sampledata.Sampled,
+		Kind: sampledata.Level, Source: "metric"}, Expr: d.Expr}
 	t.byName[d.Name], t.known[d.Name] = m, true
 	if old != nil {
 		t.order = slices.DeleteFunc(t.order, func(o *Monitor) bool { return o == old })

@@ -64,10 +64,10 @@ func (t *Table) Utilisation() (u Utilisation, known bool) {
 // of CPU time grows by the CPUs that are used.
 func (t *Table) MeanRate(name string, from, to int) (rate float64, known bool) {
 	m := t.byName[name]
-	if m == nil || m.series < 0 {
+	if m == nil || m.growth == nil {
 		return 0, false
 	}
-	counter := t.evenOf(m)
+	counter := m.even()
 	first, last := from, to-1
 	for first < last && math.IsNaN(counter[first]) {
 		first++
