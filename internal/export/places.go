@@ -58,7 +58,7 @@ func (s *Subject) fineTree(t *calltree.Tree) (*placed, error) {
 	o := s.Options
 	o.Places = true
 	if s.Recording.Profile == nil {
-		o.Lock = locks.NameOf(s.Recording)
+		o.Lock = locks.Namer(s.Recording, locks.ByField)
 	}
 	v, err := s.View(s.Recording, o)
 	if err != nil {

@@ -149,7 +149,7 @@ func (s *Subject) tracers(j *jsonWriter) ([]*tracer, error) {
 		t := &tracer{
 			jsonWriter: j, r: r, pid: r.Header.PID, process: r.Header.Executable,
 			from: from, to: to, weights: r.Weights(), class: views.ClassOf(r, s.Options),
-			lock: locks.NameOf(r), tracks: make([]track, r.Goroutines.Len()),
+			lock: locks.Namer(r, locks.ByField), tracks: make([]track, r.Goroutines.Len()),
 			names:   make([]string, len(r.Functions)),
 			threads: threads, written: &written,
 		}

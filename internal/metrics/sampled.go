@@ -270,7 +270,7 @@ func (t *Table) labelled(text string) (Column, error) {
 func (t *Table) waiting(name string) (Column, error) {
 	name = strings.TrimSpace(name)
 	if t.lockOf == nil {
-		t.lockOf = locks.NameOf(t.r)
+		t.lockOf = locks.Namer(t.r, locks.ByField)
 	}
 	var known []string
 	c, found := newCounts(t.samples), false

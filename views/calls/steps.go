@@ -6,7 +6,6 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A Step is what the goroutine of a call did for some time.
@@ -34,7 +33,6 @@ func (t *Table) Steps(c *Call, o views.Options) (steps []Step) {
 	if !c.Sampled() {
 		return nil
 	}
-	names := locks.Namer(t.recording, locks.ByField)
 	for _, i := range k.overlapping(c.Goroutine, c.First, c.Last) {
 		run := t.recording.Runs.At(int(i))
 		run.First, run.Last = max(run.First, c.First), min(run.Last, c.Last)
@@ -44,7 +42,7 @@ func (t *Table) Steps(c *Call, o views.Options) (steps []Step) {
 			s.Function, s.Line = t.recording.NameAt(at), t.recording.Nodes[at].Line
 		}
 		if s.Doing == views.AwaitingLock {
-			s.Lock = names(run)
+			s.Lock = k.lockName(run)
 		}
 		if run.Holders != 0 {
 			s.Holders = k.holdersAt(run)

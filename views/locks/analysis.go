@@ -72,9 +72,8 @@ type Lock struct {
 	Address uint64 // 0 if not known, or if there are several
 	// "sync.Mutex", "sync.RWMutex"; "" if not known. If it is no lock:
 	// "channel", "semaphore", ...
-	Kind        string
-	Shared      bool  // it is no lock, but in Analysis.Shared
-	First, Last int32 // the first and last sample of the span in which a goroutine waits for it
+	Kind   string
+	Shared bool // it is no lock, but in Analysis.Shared
 	Evidence
 	// by field: the instances that goroutines waited for in the
 	// span, the longest time first
@@ -205,8 +204,7 @@ func AnalyseHolders(r *sampledata.Recording, o views.Options, by By) (*Analysis,
 
 func analyseIn(r *sampledata.Recording, o views.Options, by By, detail detail) (*Analysis, error) {
 	ids := newIdentities(r, by)
-	v, err := views.Holders(r,
-		func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }, o)
+	v, err := views.Holders(r, ids.label, o)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %w", err)
 	}

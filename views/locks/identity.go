@@ -53,8 +53,8 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 		ids.names[n.Address] = append(ids.names[n.Address], n)
 	}
 	ids.taker = slices.Repeat([]sampledata.FunctionID{notYet}, len(r.Nodes))
-	for i := range r.Runs.All() {
-		if run := r.Runs.At(int(i)); views.DoingOf(run) == views.AwaitingLock {
+	for _, run := range r.Runs.All() {
+		if views.DoingOf(run) == views.AwaitingLock {
 			ids.enter(run)
 		}
 	}
@@ -67,9 +67,10 @@ func newIdentities(r *sampledata.Recording, by By) *identities {
 // that a Blocked run waits for: the String of the Lock in an
 // analysis.
 func Namer(r *sampledata.Recording, by By) func(sampledata.Run) string {
-	ids := newIdentities(r, by)
-	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].label }
+	return newIdentities(r, by).label
 }
+
+func (ids *identities) label(run sampledata.Run) string { return ids.all[ids.lock(run)].label }
 
 // gather lists what is analysed.
 func (ids *identities) gather() {
@@ -218,11 +219,4 @@ func TakesForCallers(function string) bool {
 	return strings.HasSuffix(function, ").Lock") || strings.HasSuffix(function, ").RLock") ||
 		words.HasPrefix(function, "sync.", "internal/sync.", "runtime.", "internal/runtime/",
 			"internal/poll.runtime_", "time.Sleep")
-}
-
-// NameOf returns a function that names the lock of a Blocked
-// run. The locks of one field of several values share a name.
-func NameOf(r *sampledata.Recording) func(sampledata.Run) string {
-	ids := newIdentities(r, ByField)
-	return func(run sampledata.Run) string { return ids.all[ids.lock(run)].Name }
 }

@@ -52,7 +52,7 @@ func say(a *Analysis) string {
 				fmt.Fprintf(b, " %s=%s", part.name, part.Hits.RatString())
 			}
 		}
-		fmt.Fprintf(b, " in %d-%d\n", l.First, l.Last)
+		fmt.Fprintln(b)
 		for _, w := range l.Waiters {
 			fmt.Fprintf(b, "  waits %s %s %s in %s\n", w.Hits.RatString(), w.Class, w.Reason, w.In)
 		}
@@ -119,11 +119,11 @@ sample 1ms
 	g3 blocked - reason=sync.Mutex.Lock
 sample 2ms
 	g1 running n6
-`, `a lock taken in main.a 0x0 sync.Mutex: 2 none=2 in 0-1
+`, `a lock taken in main.a 0x0 sync.Mutex: 2 none=2
   waits 2 go:main.a sync.Mutex.Lock in main.a
-unknown lock 0x0 sync.Mutex: 2 none=2 in 0-1
+unknown lock 0x0 sync.Mutex: 2 none=2
   waits 2 go:main.a sync.Mutex.Lock in 
-a lock taken in main.b 0x0 sync.Mutex: 1 none=1 in 0-0
+a lock taken in main.b 0x0 sync.Mutex: 1 none=1
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 	{"all kinds of evidence", `
@@ -138,7 +138,7 @@ sample 3ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h4 evidence=ambiguous
 sample 4ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10
-`, `main.mu 0x10 sync.Mutex: 4 recorded=1 inferred=1 ambiguous=1 none=1 in 0-3
+`, `main.mu 0x10 sync.Mutex: 4 recorded=1 inferred=1 ambiguous=1 none=1
   waits 4 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
   holds 1 go:main.c
@@ -150,7 +150,7 @@ sample 1ms
 	g1 runnable n3
 sample 2ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 evidence=free
-`, `main.mu 0x10 sync.Mutex: 2 free=2 woken=1 in 0-1
+`, `main.mu 0x10 sync.Mutex: 2 free=2 woken=1
   waits 2 go:main.a sync.Mutex.Lock in main.a
 `},
 	{"a likely holder is blamed, but makes no deadlock", `
@@ -159,11 +159,11 @@ lock 0x20 main.other
 sample 1ms
 	g0 blocked n1 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=likely
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
-`, `main.mu 0x10 sync.Mutex: 1 likely=1 in 0-0
+`, `main.mu 0x10 sync.Mutex: 1 likely=1
   waits 1 go:main.a sync.Mutex.Lock in main.a
   holds 1 go:main.b
   chain 1: go:main.a -> main.mu -> go:main.b -> main.other -> go:main.a (circle)
-main.other 0x20 sync.Mutex: 1 inferred=1 in 0-0
+main.other 0x20 sync.Mutex: 1 inferred=1
   waits 1 go:main.b sync.Mutex.Lock in main.b
   holds 1 go:main.a
   chain 1: go:main.b -> main.other -> go:main.a -> main.mu -> go:main.b (circle)
@@ -175,7 +175,7 @@ sample 1ms
 	g2 running n5
 sample 2ms
 	g2 gone
-`, `a lock taken in main.a 0x10 sync.RWMutex: 2 inferred=3/2 none=1/2 in 0-1
+`, `a lock taken in main.a 0x10 sync.RWMutex: 2 inferred=3/2 none=1/2
   waits 2 go:main.a sync.RWMutex.Lock in main.a
   holds 1 go:main.b
   holds 1/2 go:main.c
@@ -194,12 +194,12 @@ sample 3ms
 	g0 blocked n1 reason=sync.RWMutex.Lock lock=0x10
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10
 end duration time=4ms
-`, `main.(*queue).mu 0x10 sync.RWMutex: 2 none=2 in 2-2
+`, `main.(*queue).mu 0x10 sync.RWMutex: 2 none=2
   waits 1 go:main.a sync.RWMutex.Lock in main.a
   waits 1 go:main.b sync.Mutex.Lock in main.b
-main.(*cache).mu of instance 1 0x20 sync.Mutex: 1 none=1 in 0-0
+main.(*cache).mu of instance 1 0x20 sync.Mutex: 1 none=1
   waits 1 go:main.a sync.Mutex.Lock in main.a
-main.(*cache).mu of instance 2 0x10 sync.Mutex: 1 none=1 in 0-0
+main.(*cache).mu of instance 2 0x10 sync.Mutex: 1 none=1
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 	{"chains", `
@@ -216,12 +216,12 @@ sample 3ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20
 sample 4ms
 	g1 running n2
-`, `main.one 0x10 sync.Mutex: 5 inferred=5 in 0-3
+`, `main.one 0x10 sync.Mutex: 5 inferred=5
   waits 5 go:main.a sync.Mutex.Lock in main.a
   holds 5 go:main.b
   chain 3: go:main.a -> main.one -> go:main.b -> main.two -> go:main.c (goes on)
   chain 1: go:main.a -> main.one -> go:main.b -> main.two ->  (unknown holder)
-main.two 0x20 sync.Mutex: 3 inferred=2 none=1 in 0-2
+main.two 0x20 sync.Mutex: 3 inferred=2 none=1
   waits 3 go:main.b sync.Mutex.Lock in main.b
   holds 2 go:main.c
 `},
@@ -235,13 +235,13 @@ sample 2ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
 	g3 blocked n1 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=inferred
 sample 3ms
-`, `main.two 0x20 sync.Mutex: 4 inferred=4 in 1-2
+`, `main.two 0x20 sync.Mutex: 4 inferred=4
   waits 2 go:main.a sync.Mutex.Lock in main.a
   waits 2 go:main.b sync.Mutex.Lock in main.b
   holds 4 go:main.a
   chain 2: go:main.a -> main.two -> go:main.a -> main.one -> go:main.b -> main.two -> go:main.a (deadlock)
   chain 2: go:main.b -> main.two -> go:main.a -> main.one -> go:main.b (deadlock)
-main.one 0x10 sync.Mutex: 3 inferred=3 in 0-2
+main.one 0x10 sync.Mutex: 3 inferred=3
   waits 3 go:main.a sync.Mutex.Lock in main.a
   holds 3 go:main.b
   chain 2: go:main.a -> main.one -> go:main.b -> main.two -> go:main.a (deadlock)
@@ -257,7 +257,7 @@ deadlock in 2 samples, 1-2:
 sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x10 holders=h1 evidence=inferred
 sample 2ms
-`, `a lock taken in main.b 0x10 sync.Mutex: 2 inferred=2 in 0-1
+`, `a lock taken in main.b 0x10 sync.Mutex: 2 inferred=2
   waits 2 go:main.b sync.Mutex.Lock in main.b
   holds 2 go:main.b
 deadlock in 2 samples, 0-1:
@@ -271,9 +271,9 @@ sample 1ms
 	g1 blocked n3 reason=sync.Mutex.Lock lock=0x20 holders=h3 evidence=ambiguous
 	g2 waiting n5 reason="chan send" holders=h3 evidence=ambiguous
 	g3 waiting n0 reason=sync.WaitGroup.Wait holders=h2 evidence=ambiguous
-`, `a lock taken in main.a 0x10 sync.Mutex: 1 ambiguous=1 in 0-0
+`, `a lock taken in main.a 0x10 sync.Mutex: 1 ambiguous=1
   waits 1 go:main.a sync.Mutex.Lock in main.a
-a lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1 in 0-0
+a lock taken in main.b 0x20 sync.Mutex: 1 ambiguous=1
   waits 1 go:main.b sync.Mutex.Lock in main.b
 `},
 }
@@ -353,7 +353,7 @@ sample 40ms
 end duration time=50ms
 `)
 	a := analyse(t, r, views.Options{Span: views.Span{From: 20_000_000, To: 40_000_000}})
-	want := "main.(*cache).mu of instance 2 0x20 sync.Mutex: 3 none=3 in 1-2\n" +
+	want := "main.(*cache).mu of instance 2 0x20 sync.Mutex: 3 none=3\n" +
 		"  waits 2 go:main.a sync.Mutex.Lock in main.a\n  waits 1 go:main.b sync.Mutex.Lock in main.b\n"
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -379,7 +379,7 @@ func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := analyse(t, r, views.Options{})
-	want := "a lock taken in bob.(*manager).transact 0xc000012080 sync.Mutex: 120 recorded=120 in 0-29\n" +
+	want := "a lock taken in bob.(*manager).transact 0xc000012080 sync.Mutex: 120 recorded=120\n" +
 		"  waits 120 go:bob.(*terminal).run sync.Mutex.Lock in bob.(*manager).transact\n  holds 120 go:bob.(*terminal).run\n"
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

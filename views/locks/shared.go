@@ -250,19 +250,19 @@ func (s *sharing) placeOf(stack sampledata.NodeID) waitPlace {
 
 // begin records that a goroutine enters a state. It reports
 // whether it waits for such a thing, and others are named.
-func (s *sharing) begin(run sampledata.Run, first, samples int32, time int64) bool {
+func (s *sharing) begin(run sampledata.Run, n, time int64) bool {
 	run = s.addressed(run)
 	if !s.counts(run) {
 		if run.Lock == 0 && s.shares[sideOf(run)] {
-			s.unread.Add(int64(samples), time, 1, 1)
+			s.unread.Add(n, time, 1, 1)
 		}
 		return false
 	}
 	i := s.index[s.thingOf(run)][run.Lock]
 	a := &s.of[i].sums
-	s.count(a, i, run, s.placeOf(run.Stack).in, first, samples, time)
+	s.count(a, i, run, s.placeOf(run.Stack).in, n, time)
 	if run.Evidence == sampledata.Likely {
-		a.by[sampledata.Likely].Add(int64(samples), time, 1, 1)
+		a.by[sampledata.Likely].Add(n, time, 1, 1)
 	} else if run.Evidence != sampledata.Ambiguous {
 		return false
 	}

@@ -45,12 +45,11 @@ type ledger struct {
 
 // An account has the sums for a lock.
 type account struct {
-	first, last int32
-	waits       exact.Sum
-	by          [sampledata.Free + 1]exact.Sum // parts of them, by evidence
-	woken       exact.Sum
-	waiters     map[User]*exact.Sum // nil if there are none
-	parts       map[int]*exact.Sum  // by instance, if locks are analysed by field
+	waits   exact.Sum
+	by      [sampledata.Free + 1]exact.Sum // parts of them, by evidence
+	woken   exact.Sum
+	waiters map[User]*exact.Sum // nil if there are none
+	parts   map[int]*exact.Sum  // by instance, if locks are analysed by field
 }
 
 // waitingFor has everything on which the blame for a wait depends.
@@ -116,11 +115,10 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 	}
 	n, time := int64(samples), l.weights.Of(int(first), int(first+samples))
 	if views.DoingOf(run) != views.AwaitingLock {
-		return l.shared != nil && l.shared.begin(run, first, samples, time)
+		return l.shared != nil && l.shared.begin(run, n, time)
 	}
 	a := &l.locks[l.ids.lock(run)]
-	l.count(a, l.ids.instance(run), run, l.ids.function(l.ids.takerAt(run.Stack)), first, samples,
-		time)
+	l.count(a, l.ids.instance(run), run, l.ids.function(l.ids.takerAt(run.Stack)), n, time)
 	if run.Evidence == sampledata.Free {
 		a.by[sampledata.Free].Add(n, time, 1, 1)
 		a.woken.Add(n, time, int64(len(l.r.HolderSets[run.Holders])), 1)
@@ -133,13 +131,10 @@ func (l *ledger) Begin(i int32, run sampledata.Run, first, samples int32) bool {
 }
 
 // count adds a wait to an account, by who waits in which function.
-func (l *ledger) count(a *account, instance int, run sampledata.Run, in string,
-	first, samples int32, time int64) {
-	n := int64(samples)
+func (l *ledger) count(a *account, instance int, run sampledata.Run, in string, n, time int64) {
 	if a.waiters == nil {
-		a.first, a.waiters, a.parts = first, make(map[User]*exact.Sum), make(map[int]*exact.Sum)
+		a.waiters, a.parts = make(map[User]*exact.Sum), make(map[int]*exact.Sum)
 	}
-	a.last = max(a.last, first+samples-1)
 	a.waits.Add(n, time, 1, 1)
 	if l.ids.by == ByField {
 		lists.Made(a.parts, instance, newSum).Add(n, time, 1, 1)
@@ -271,7 +266,7 @@ func (a *account) sumUp(l *Lock, instances []*Lock, all *account) bool {
 	if a.waiters == nil {
 		return false
 	}
-	l.First, l.Last, l.Evidence = a.first, a.last, a.evidence()
+	l.Evidence = a.evidence()
 	l.Waiters, l.Parts = sortedUsers(a.waiters), partsOf(a, instances)
 	all.add(a)
 	return true
