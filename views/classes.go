@@ -39,8 +39,8 @@ type classes struct {
 	o        Options
 	namers   *namers
 	names    intern.List[string, classID]
+	unmerged intern.List[string, memberID] // their names before merging
 	members  []member
-	byMember map[string]memberID // by the name before merging
 	// without its labels, and not below a wrapper; noMember until first use
 	byGoroutine []memberID
 	belowWraps  map[wrappedBy]memberID
@@ -70,7 +70,6 @@ type wrappedBy struct {
 func newClasses(r *sampledata.Recording, o Options) *classes {
 	c := &classes{
 		r: r, o: o, namers: newNamers(r, o),
-		byMember:   make(map[string]memberID),
 		belowWraps: make(map[wrappedBy]memberID),
 	}
 	c.byGoroutine = slices.Repeat([]memberID{noMember}, r.Goroutines.Len())
@@ -92,11 +91,10 @@ func newClasses(r *sampledata.Recording, o Options) *classes {
 
 // member returns the number of a class before merging.
 func (c *classes) member(name string) memberID {
-	if id, ok := c.byMember[name]; ok {
+	id := c.unmerged.Number(name)
+	if int(id) < len(c.members) {
 		return id
 	}
-	id := memberID(len(c.members))
-	c.byMember[name] = id
 	class := name
 	if c.o.Merged != nil {
 		class = c.o.Merged(name)

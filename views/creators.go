@@ -166,16 +166,6 @@ func toSite(r *sampledata.Recording, run sampledata.Run, site sampledata.Site) s
 	return r.Innermost(run.Stack, func(name string) bool { return name == site.Function })
 }
 
-// has reports whether a link leads to goroutines of a class.
-func (cs *creators) has(of linkID, class classID) bool {
-	for ; of != noLink; of = cs.links.All[of].up {
-		if cs.links.All[of].class == class {
-			return true
-		}
-	}
-	return false
-}
-
 // charged calls a function with each class that an actor's time
 // is charged to: its own, and its creators'.
 func (sc *scene) charged(a actor, to func(classID)) {
@@ -199,7 +189,7 @@ func (cs *creators) between(from, to linkID, class classID) bool {
 
 // isOf reports whether an actor's time is charged to a class.
 func (sc *scene) isOf(a actor, class classID) bool {
-	return a.class == class || a.by != noLink && sc.creators.has(a.by, class)
+	return a.class == class || a.by != noLink && sc.creators.between(a.by, noLink, class)
 }
 
 // top returns the class of the first of the goroutines that led

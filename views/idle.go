@@ -263,7 +263,7 @@ func (d *idleness) roleOf(f sampledata.FunctionID) Role {
 func (d *idleness) firstFunction(stack sampledata.NodeID) sampledata.FunctionID {
 	first := stack
 	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
-		if name := d.name(n); name != bootstrap && (d.wrapper == nil || !d.wrapper(name)) {
+		if name := d.name(n); name != bootstrap && !d.isWrapper(name) {
 			first = n
 		}
 	}
@@ -293,13 +293,11 @@ func Enclosing(function string) string {
 // right below a stack: all its functions only lead there, as
 // wrappers do, and "go func() { s.loop() }()".
 func (d *idleness) begins(stack sampledata.NodeID) bool {
-	for n := stack; n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
-		name := d.name(n)
-		leads := name == bootstrap || name == "runtime.main" || closure.MatchString(name) ||
-			d.wrapper != nil && d.wrapper(name)
-		if !leads {
-			return false
-		}
+	works := func(name string) bool {
+		return name != bootstrap && name != "runtime.main" && !closure.MatchString(name) &&
+			!d.isWrapper(name)
 	}
-	return true
+	return d.r.Innermost(stack, works) == sampledata.NoStack
 }
+
+func (d *idleness) isWrapper(name string) bool { return d.wrapper != nil && d.wrapper(name) }

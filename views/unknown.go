@@ -44,8 +44,8 @@ func (e *UnknownClassError) Error() string {
 func classNames(r *sampledata.Recording, o Options) []string {
 	c := newClasses(r, o)
 	used := make(map[classID]bool)
-	for i := range r.Runs.All() {
-		used[c.of(r.Runs.At(int(i)))] = true
+	for _, run := range r.Runs.All() {
+		used[c.of(run)] = true
 	}
 	var names []string
 	for id, name := range c.names.All {
