@@ -115,7 +115,7 @@ func (ks *keepers) renew(ctx context.Context) {
 			delete(ks.all, id)
 		}
 	}
-	ks.share()
+	ks.order("")
 }
 
 // number returns how many processes are kept.
@@ -128,11 +128,12 @@ func (ks *keepers) number() (n int) {
 	return n
 }
 
-// share sends all keepers how many they are.
-func (ks *keepers) share() {
+// order sends all keepers how many they are, and a reason to keep
+// the last seconds now; "" for none.
+func (ks *keepers) order(reason string) {
 	for _, k := range ks.all {
 		if k.again.IsZero() {
-			k.order(Order{Programs: ks.number()})
+			k.order(Order{ks.number(), reason})
 		}
 	}
 }
@@ -146,6 +147,17 @@ func (k *keeper) order(o Order) bool {
 	default:
 		return false
 	}
+}
+
+// answer sends what was kept to those who have asked, if anything was.
+func (k *keeper) answer(kept ...Kept) {
+	for _, w := range k.waiting {
+		for _, one := range kept {
+			w <- one
+		}
+		close(w)
+	}
+	k.waiting = nil
 }
 
 func (ks *keepers) keep(ctx context.Context, k *keeper) {
@@ -163,13 +175,10 @@ func (ks *keepers) keep(ctx context.Context, k *keeper) {
 		}
 		ks.mu.Lock()
 		defer ks.mu.Unlock()
-		for _, w := range k.waiting {
-			if err == nil {
-				w <- one
-			}
-			close(w)
+		if err == nil {
+			k.answer(one)
 		}
-		k.waiting = nil
+		k.answer()
 	})
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
@@ -181,22 +190,15 @@ func (ks *keepers) keep(ctx context.Context, k *keeper) {
 		k.err = err
 	}
 	k.again = time.Now().Add(retry)
-	for _, w := range k.waiting {
-		close(w)
-	}
-	k.waiting = nil
-	ks.share()
+	k.answer()
+	ks.order("")
 }
 
 // ask keeps the last seconds of all processes now, for a reason.
 func (ks *keepers) ask(reason string) {
 	ks.mu.Lock()
 	defer ks.mu.Unlock()
-	for _, k := range ks.all {
-		if k.again.IsZero() {
-			k.order(Order{Programs: ks.number(), Ask: reason})
-		}
-	}
+	ks.order(reason)
 }
 
 // askOne keeps the last seconds of a process now. The result is

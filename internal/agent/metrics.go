@@ -21,23 +21,20 @@ type metrics struct {
 }
 
 func newMetrics(s *Server) *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cpprof_agent_requests_total",
-			Help: "Requests that were answered, by path and status; 499 if the client went away.",
-		}, []string{"path", "code"}),
-		windows: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cpprof_agent_recordings_total",
-			Help: "Recordings that ended: complete, failed, or abandoned by their clients.",
-		}, []string{"outcome"}),
-		lasted: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cpprof_agent_recorded_seconds_total", Help: "How long processes were recorded.",
-		}),
-		pushes: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cpprof_agent_pushes_total",
-			Help: "Profiles that were pushed (--otlp): complete, or failed.",
-		}, []string{"outcome"}),
+		requests: counter("cpprof_agent_requests_total",
+			"Requests that were answered, by path and status; 499 if the client went away.",
+			"path", "code"),
+		windows: counter("cpprof_agent_recordings_total",
+			"Recordings that ended: complete, failed, or abandoned by their clients.", "outcome"),
+		lasted: counter("cpprof_agent_recorded_seconds_total",
+			"How long processes were recorded.").WithLabelValues(),
+		pushes: counter("cpprof_agent_pushes_total",
+			"Profiles that were pushed (--otlp): complete, or failed.", "outcome"),
 	}
 	for _, outcome := range []string{"complete", "failed", "abandoned"} {
 		m.windows.WithLabelValues(outcome)

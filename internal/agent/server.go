@@ -222,7 +222,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err := serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
-	s.windows.wait()
+	s.windows.ended.Wait()
 	if s.keepers != nil {
 		s.keepers.Store.Close()
 	}

@@ -46,9 +46,6 @@ type windows struct {
 	ended   sync.WaitGroup // of all recordings
 }
 
-// wait waits until all recordings have ended.
-func (ws *windows) wait() { ws.ended.Wait() }
-
 // A window is one recording of a process, and its profiles. All
 // who ask for it while it is made get them, and then, for each
 // kind, the first who asks.
