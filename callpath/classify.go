@@ -80,18 +80,11 @@ func elementsOf(t *calltree.Tree, m *calltree.Membership, p Path) (named map[cal
 		if !e.Aspect() {
 			f := t.Named(e.Name)
 			named[f] = append(named[f], i)
-		} else if set := setOf(m, e.Name); set >= 0 {
+		} else if set := m.Set(e.Name); set >= 0 {
 			aspects[set] = append(aspects[set], i)
 		}
 	}
 	return named, aspects
-}
-
-func setOf(m *calltree.Membership, name string) int32 {
-	if m == nil {
-		return -1
-	}
-	return m.Set(name)
 }
 
 // root returns the state at the root, which begins the stack's

@@ -29,7 +29,7 @@ func Unknown(t *calltree.Tree, m *calltree.Membership, p Path) []string {
 		case !e.Aspect() && f != calltree.None && occurring[f]:
 		case !e.Aspect():
 			said = append(said, missing(e, framesOf(t, occurring)))
-		case setOf(m, e.Name) < 0:
+		case m.Set(e.Name) < 0:
 			said = append(said, noAspect(m, e))
 		case !hasMember(m, e.Name, occurring):
 			said = append(said, fmt.Sprintf("no function of this view belongs to %s", e))
@@ -85,7 +85,7 @@ func missing(e Element, known []Element) string {
 func Aspects(m *calltree.Membership, paths ...Path) error {
 	for _, p := range paths {
 		for _, e := range p.Elements {
-			if e.Aspect() && setOf(m, e.Name) < 0 {
+			if e.Aspect() && m.Set(e.Name) < 0 {
 				return errors.New(noAspect(m, e))
 			}
 		}
@@ -94,7 +94,8 @@ func Aspects(m *calltree.Membership, paths ...Path) error {
 }
 
 func noAspect(m *calltree.Membership, e Element) string {
-	return fmt.Sprintf("there is no aspect %s", e) + suggest(e.Name, aspectsOf(m))
+	known := lists.Each(m.Names(), func(name string) Element { return Element{Name: name} })
+	return fmt.Sprintf("there is no aspect %s", e) + suggest(e.Name, known)
 }
 
 func occurringFuncs(t *calltree.Tree) []bool {
@@ -115,13 +116,6 @@ func framesOf(t *calltree.Tree, occurring []bool) []Element {
 	return frames
 }
 
-func aspectsOf(m *calltree.Membership) []Element {
-	if m == nil {
-		return nil
-	}
-	return lists.Each(m.Names(), func(name string) Element { return Element{Name: name} })
-}
-
 func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
 	set := m.Set(aspect)
 	for f, occurs := range occurring {
@@ -134,14 +128,9 @@ func hasMember(m *calltree.Membership, aspect string, occurring []bool) bool {
 
 // suggest returns a question with the known names closest to name, or "".
 func suggest(name string, known []Element) string {
-	byName := make(map[string]Element, len(known))
-	var all []string
-	for _, k := range known {
-		byName[k.Name] = k
-		all = append(all, k.Name)
-	}
+	all := lists.Each(known, func(e Element) string { return e.Name })
 	names := lists.Each(edit.Similar(name, all),
-		func(near string) string { return byName[near].String() })
+		func(near string) string { return known[slices.Index(all, near)].String() })
 	if len(names) == 0 {
 		return ""
 	}

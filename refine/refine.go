@@ -47,10 +47,7 @@ type tally struct {
 func newTally(t *calltree.Tree, m *calltree.Membership) *tally {
 	y := &tally{tree: t, m: m, ends: t.Ends(), planes: t.Main().Digits(),
 		funcs: int32(t.Symbols().Len())}
-	n := int(y.funcs)
-	if m != nil {
-		n += len(m.Names())
-	}
+	n := int(y.funcs) + len(m.Names())
 	y.until = make([]int32, n)
 	for range y.planes {
 		y.sums = append(y.sums, make([]int64, n))

@@ -29,12 +29,18 @@ func NewMembership(syms *Symbols, names []string,
 	return m
 }
 
-// Names returns the names of the sets, with their "@".
-func (m *Membership) Names() []string { return m.names }
+// Names returns the names of the sets, with their "@". A nil
+// Membership has none.
+func (m *Membership) Names() []string {
+	if m == nil {
+		return nil
+	}
+	return m.names
+}
 
 // Set returns the number of the set with the given name, or -1.
 func (m *Membership) Set(name string) int32 {
-	return int32(slices.Index(m.names, name))
+	return int32(slices.Index(m.Names(), name))
 }
 
 // Of returns the sets that contain f. A function interned after
