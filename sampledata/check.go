@@ -21,7 +21,7 @@ import (
 // The error names the first thing that breaks a rule.
 func (r *Recording) Check() error {
 	for _, check := range []func() error{r.checkHeader, r.checkTables, r.checkSets,
-		r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkCalls, r.checkMarking,
+		r.checkLockNames, r.checkSamples, r.checkRuns, r.checkSeries, r.checkProbes, r.checkCalls, r.Marking.check,
 		r.checkProfile, r.checkEnd} {
 		if err := check(); err != nil {
 			return fmt.Errorf("check recording: %w", err)

@@ -162,7 +162,11 @@ const (
 	MaxMarkedEdges  = 1 << 18
 )
 
+// check accepts nil, which is no marking.
 func (m *Marking) check() error {
+	if m == nil {
+		return nil
+	}
 	for _, n := range []int64{int64(m.Time), int64(m.Goroutines), int64(m.Passes), int64(m.Took),
 		int64(m.Apart), int64(m.Halted), int64(m.MaxHalt), m.Heap, int64(m.NeedsHalt),
 		m.NeedsMemory} {
@@ -232,11 +236,4 @@ func (c *Call) check() error {
 		return fmt.Errorf("call of a function without a name")
 	}
 	return checkLine(c.Line)
-}
-
-func (r *Recording) checkMarking() error {
-	if r.Marking == nil {
-		return nil
-	}
-	return r.Marking.check()
 }

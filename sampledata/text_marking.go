@@ -43,11 +43,3 @@ func (r *textReader) markedCall(l *textLine) error {
 	}
 	return nil
 }
-
-// checkMarking checks the marking, whose lines have all been read.
-func (r *textReader) checkMarking() error {
-	if r.marked == nil {
-		return nil
-	}
-	return r.marked.check()
-}

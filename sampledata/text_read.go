@@ -111,7 +111,7 @@ func ReadTextWithin(in io.Reader, maxMemory int64) (*Recording, error) {
 	if err := r.endSample(); err != nil {
 		return nil, r.at(err)
 	}
-	if err := r.checkMarking(); err != nil {
+	if err := r.marked.check(); err != nil {
 		return nil, r.at(err)
 	}
 	r.endHeader()
