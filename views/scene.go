@@ -136,43 +136,37 @@ func (sc *scene) constant(a actor) bool {
 // begin records run i, and reports whether end must be called at its end.
 func (sc *scene) begin(i int32, run sampledata.Run) bool {
 	sc.run[run.Goroutine], sc.last[run.Goroutine] = i, run.Last
+	if kindOf(run) == executing {
+		sc.executing[run.Goroutine] = runStates[run.Run].holds
+	}
+	return sc.compete(run, 1, (*field).enter)
+}
+
+// end reverts begin.
+func (sc *scene) end(run sampledata.Run) {
+	delete(sc.executing, run.Goroutine)
+	sc.compete(run, -1, (*field).leave)
+}
+
+// compete counts a goroutine among those that use processors, or
+// wait for one, or doesn't count it any more. It returns false if
+// it does neither.
+func (sc *scene) compete(run sampledata.Run, by int64,
+	change func(f *field, class classID, priority int64)) bool {
 	kind := kindOf(run)
 	executes := kind == executing
-	if executes {
-		sc.executing[run.Goroutine] = runStates[run.Run].holds
-		if sc.waitsForCPU(run) {
-			sc.noCPU++
-		}
+	if executes && sc.waitsForCPU(run) {
+		sc.noCPU += by
 	}
 	if sc.o.Accounting == Observed || !executes && kind != ready {
 		return executes
 	}
 	a := sc.actor(run)
-	sc.runnable.enter(a.class, a.priority)
+	change(&sc.runnable, a.class, a.priority)
 	if executes {
-		sc.running.enter(a.class, a.priority)
+		change(&sc.running, a.class, a.priority)
 	}
 	return true
-}
-
-// end reverts begin.
-func (sc *scene) end(run sampledata.Run) {
-	kind := kindOf(run)
-	executes := kind == executing
-	if executes {
-		delete(sc.executing, run.Goroutine)
-		if sc.waitsForCPU(run) {
-			sc.noCPU--
-		}
-	}
-	if sc.o.Accounting == Observed || !executes && kind != ready {
-		return
-	}
-	a := sc.actor(run)
-	sc.runnable.leave(a.class, a.priority)
-	if executes {
-		sc.running.leave(a.class, a.priority)
-	}
 }
 
 // moveTo moves the scene to sample s.

@@ -63,8 +63,7 @@ func newNamers(r *sampledata.Recording, o Options) *namers {
 	}
 	n.byNode = slices.Repeat([]namer{unknownNamer}, len(r.Nodes))
 	n.only = slices.Repeat([]namer{unknownNamer}, r.Goroutines.Len())
-	for i := range r.Runs.Len() {
-		run := r.Runs.At(i)
+	for _, run := range r.Runs.All() {
 		if only := &n.only[run.Goroutine]; *only != several && n.begins(run.Goroutine) {
 			*only = only.and(n.ofRun(run))
 		}

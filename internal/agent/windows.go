@@ -84,14 +84,12 @@ func (ws *windows) profile(ctx context.Context, p *sampler.Process, kind Kind,
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	w.waiting--
-	select {
-	case <-w.done:
+	if w.isDone() {
 		w.taken[kind] = true
 		if w.err == nil && w.profiles[kind] == nil {
 			return nil, errUnmarked
 		}
 		return w.profiles[kind], w.err
-	default:
 	}
 	if w.waiting == 0 {
 		w.stop()

@@ -133,8 +133,7 @@ func newSharing(l *ledger) *sharing {
 		index:   map[waitPlace]map[uint64]int{},
 		waiting: map[sharedWait]int64{}, address: Addresses(l.r), shares: map[stackSide]bool{},
 	}
-	for i := range l.r.Runs.All() {
-		run := l.r.Runs.At(int(i))
+	for _, run := range l.r.Runs.All() {
 		does := views.DoingOf(run)
 		if !does.Waits() || run.Lock == 0 {
 			continue
@@ -146,8 +145,8 @@ func newSharing(l *ledger) *sharing {
 		in[s.placeOf(run.Stack).in] = true
 	}
 	byPlace := map[waitPlace]*shared{}
-	for i := range l.r.Runs.All() {
-		if run := s.addressed(l.r.Runs.At(int(i))); s.counts(run) {
+	for _, run := range l.r.Runs.All() {
+		if run = s.addressed(run); s.counts(run) {
 			s.enter(run, byPlace)
 			s.shares[sideOf(run)] = true
 		}
