@@ -75,7 +75,10 @@ func (b *Builder) take(s *Sample, _ time.Duration, changes []Change) error {
 	for i := range changes {
 		b.runs.change(n, &changes[i])
 	}
-	b.addPoints(n, b.measured)
+	b.addSeries()
+	for i := range b.measured {
+		b.addPoint(n, &b.measured[i])
+	}
 	b.takeCalls()
 	return nil
 }
@@ -84,14 +87,6 @@ func (b *Builder) take(s *Sample, _ time.Duration, changes []Change) error {
 func (b *Builder) takeCalls() {
 	for _, t := range b.tables.news.calls {
 		b.rec.Calls, _ = addCalls(b.rec.Calls, t)
-	}
-}
-
-// addPoints adds the values that changed in a sample to the series.
-func (b *Builder) addPoints(sample int32, measured []measurement) {
-	b.addSeries()
-	for i := range measured {
-		b.addPoint(sample, &measured[i])
 	}
 }
 

@@ -22,8 +22,8 @@ type decoder struct {
 	budget  *memory.Budget
 	changes []Change // for the next sample
 
-	series *seriesDecoder
-	beside *besideDecoder // of the series; nil if each sample's values are decoded with it
+	series *besideDecoder
+	bad    *seriesError // the sample whose values can't be read; nil until that is known
 
 	// what was taken from the budget for probes, by the string
 	// code of the function, and for the marking

@@ -1,8 +1,7 @@
 package sampledata
 
 import (
-	"errors"
-
+	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -19,16 +18,23 @@ type seriesRecord struct {
 // longer than opening one without. besideDecoder gets a sample's
 // values only after the sample was found to be good. If the
 // values are bad, the recording may already have later samples.
-// Then everything is read once more, with the series in their
-// place.
+// Then everything is read once more, up to that sample.
 type besideDecoder struct {
-	*seriesDecoder
+	seriesDecoder
 	batch  []seriesRecord
 	size   int // of the values in the batch
 	queue  chan []seriesRecord
 	done   chan struct{}
-	failed error // valid after done
+	failed *seriesError // valid after done
 }
+
+// A seriesError says that a sample's values can't be read, and why.
+type seriesError struct {
+	sample int32
+	error
+}
+
+func (e *seriesError) Unwrap() error { return e.error }
 
 // Bounds of a batch, and of the number of waiting batches.
 const (
@@ -37,11 +43,9 @@ const (
 	waiting      = 2
 )
 
-var errSeries = errors.New("the values of a sample can't be read")
-
-func decodeBeside(d *seriesDecoder) *besideDecoder {
-	b := &besideDecoder{seriesDecoder: d, queue: make(chan []seriesRecord, waiting),
-		done: make(chan struct{})}
+func decodeBeside(texts []string, budget *memory.Budget) *besideDecoder {
+	b := &besideDecoder{seriesDecoder: newSeriesDecoder(texts, budget),
+		queue: make(chan []seriesRecord, waiting), done: make(chan struct{})}
 	go b.run()
 	return b
 }
@@ -60,23 +64,25 @@ func (b *besideDecoder) run() {
 	defer close(b.done)
 	for batch := range b.queue {
 		for i := range batch {
-			if b.failed == nil {
-				b.failed = b.add(&batch[i])
+			if b.failed != nil {
+				break
+			}
+			if err := b.add(&batch[i]); err != nil {
+				b.failed = &seriesError{batch[i].sample, err}
 			}
 		}
 	}
 }
 
-// end waits until all is decoded, and reports whether it was good.
-func (b *besideDecoder) end() error {
+// end waits until all is decoded, and moves the series to another
+// Builder if it was good.
+func (b *besideDecoder) end(to *Builder) error {
 	b.queue <- b.batch
 	close(b.queue)
 	<-b.done
-	if tooLarge(b.failed) {
+	if b.failed != nil {
 		return b.failed
 	}
-	if b.failed != nil {
-		return errSeries
-	}
+	to.tables.monitors, to.rec.Series = b.b.tables.monitors, b.b.rec.Series
 	return nil
 }

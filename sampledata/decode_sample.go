@@ -101,12 +101,8 @@ func (d *decoder) sample(m *pb.Sample) error {
 		s.Processors = append(s.Processors, GoroutineID(p)+SystemProcessor)
 	}
 	values := seriesRecord{int32(d.b.tables.samples), m.Monitors, m.Values}
-	var measured []measurement
-	if d.beside == nil {
-		var err error
-		if measured, err = d.series.decode(&values); err != nil {
-			return err
-		}
+	if d.bad != nil && d.bad.sample == values.sample {
+		return d.bad.error
 	}
 	if err := d.probes(m.Probes); err != nil {
 		return err
@@ -118,10 +114,8 @@ func (d *decoder) sample(m *pb.Sample) error {
 		return err
 	}
 	d.changes = d.changes[:0]
-	if d.beside == nil {
-		d.series.b.addPoints(values.sample, measured)
-	} else if len(values.monitors)+len(values.values) > 0 {
-		d.beside.put(values)
+	if len(values.monitors)+len(values.values) > 0 {
+		d.series.put(values)
 	}
 	if err := d.budget.Take(int64(len(m.Values))); err != nil { // which is what the columns take
 		return err

@@ -18,34 +18,17 @@ type seriesDecoder struct {
 	b      *Builder
 	budget *memory.Budget
 	codes  [][]uint64 // by monitor: the string codes of its first words
-
-	measured []measurement // in the last sample
 }
 
-func newSeriesDecoder(texts []string, budget *memory.Budget) *seriesDecoder {
+func newSeriesDecoder(texts []string, budget *memory.Budget) seriesDecoder {
 	b := NewBuilder(Header{})
 	b.meter.budget = budget
-	return &seriesDecoder{dictionary: dictionary{texts: texts}, b: b, budget: budget}
+	return seriesDecoder{dictionary: dictionary{texts: texts}, b: b, budget: budget}
 }
 
-// giveTo moves the series to another Builder.
-func (d *seriesDecoder) giveTo(b *Builder) {
-	b.tables.monitors, b.rec.Series = d.b.tables.monitors, d.b.rec.Series
-}
-
-// decode decodes a sample's new monitors, and the readings that
-// have changed. It does not call Measure for each value, as a
-// sampler does, because that would be slow.
-func (d *seriesDecoder) decode(m *seriesRecord) ([]measurement, error) {
-	d.measured = d.measured[:0]
-	if err := d.define(m.monitors); err != nil {
-		return nil, err
-	}
-	err := d.each(m.values, func(c *measurement) { d.measured = append(d.measured, *c) })
-	return d.measured, err
-}
-
-// add decodes what a sample says, and adds it to the series at once.
+// add decodes a sample's new monitors and the readings that have
+// changed, and adds them to the series. It does not call Measure
+// for each value, as a sampler does, because that would be slow.
 func (d *seriesDecoder) add(m *seriesRecord) error {
 	if err := d.define(m.monitors); err != nil {
 		return err

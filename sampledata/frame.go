@@ -120,10 +120,6 @@ func newDecoder() (*zstd.Decoder, error) {
 		zstd.WithDecoderMaxMemory(maxContent), zstd.WithDecoderMaxWindow(maxContent))
 }
 
-func newFrameReader(tag string, in io.Reader, size int64, decoder *zstd.Decoder) *frameReader {
-	return &frameReader{tag: tag, in: in, size: size, left: size, decoder: decoder}
-}
-
 // next reads a record into m. It returns io.EOF after the last
 // frame; other errors are about record number r.record.
 func (r *frameReader) next(m proto.Message) error {

@@ -78,7 +78,7 @@ func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	r := newFrameReader(tag, bytes.NewReader(file), int64(len(file)), z)
+	r := &frameReader{tag: tag, in: bytes.NewReader(file), size: int64(len(file)), left: int64(len(file)), decoder: z}
 	var content []byte
 	for r.next(m) == nil {
 		b, err := proto.Marshal(m)

@@ -75,9 +75,8 @@ func openFile(path string) (*source, error) {
 }
 
 func (s *source) frames(tag string, d *zstd.Decoder, budget *memory.Budget) *frameReader {
-	r := newFrameReader(tag, bufio.NewReaderSize(s, 64<<10), s.size, d)
-	r.budget = budget
-	return r
+	return &frameReader{tag: tag, in: bufio.NewReaderSize(s, 64<<10), size: s.size, left: s.size,
+		decoder: d, budget: budget}
 }
 
 func read(texts, samples *source, budget *memory.Budget) (*Recording, error) {
@@ -94,13 +93,13 @@ func read(texts, samples *source, budget *memory.Budget) (*Recording, error) {
 		return nil, stringsErr
 	}
 	taken := budget.Taken()
-	d, samplesErr := readSamples(samples.frames(samplesTag, z, budget), t, true)
-	if samplesErr == errSeries {
+	d, samplesErr := readSamples(samples.frames(samplesTag, z, budget), t, nil)
+	if bad, ok := errors.AsType[*seriesError](samplesErr); ok && !tooLarge(bad) {
 		if _, err := samples.Seek(0, io.SeekStart); err != nil {
 			return nil, fmt.Errorf("reading sample data file %s: %w", samples.path, err)
 		}
 		budget.Return(budget.Taken() - taken)
-		d, samplesErr = readSamples(samples.frames(samplesTag, z, budget), t, false)
+		d, samplesErr = readSamples(samples.frames(samplesTag, z, budget), t, bad)
 	}
 	if samplesErr != nil {
 		samplesErr = fmt.Errorf("reading sample data file %s: %w", samples.path, samplesErr)
@@ -171,8 +170,8 @@ func readStrings(r *frameReader) (*texts, error) {
 
 // readSamples returns the samples that it could read, nil if it
 // could not read the header, and the error at which it stopped.
-// If series are decoded beside, the error may be errSeries.
-func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
+// If it is a seriesError, the caller reads once more with it.
+func readSamples(r *frameReader, t *texts, bad *seriesError) (*decoder, error) {
 	var record pb.DataRecord
 	if err := r.next(&record); err != nil {
 		return nil, r.headerError(err)
@@ -185,7 +184,7 @@ func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 		return nil, err
 	}
 	d := &decoder{dictionary: dictionary{texts: t.byCode}, budget: r.budget,
-		replaced: make(map[uint32]int64)}
+		replaced: make(map[uint32]int64), bad: bad}
 	h, err := d.header(m)
 	if err != nil {
 		return nil, r.headerError(err)
@@ -195,17 +194,11 @@ func readSamples(r *frameReader, t *texts, beside bool) (*decoder, error) {
 	}
 	d.b = NewBuilder(h)
 	d.b.meter.budget = r.budget
-	d.series = newSeriesDecoder(t.byCode, r.budget)
-	if beside {
-		d.beside = decodeBeside(d.series)
-	}
+	d.series = decodeBeside(t.byCode, r.budget)
 	err = d.records(r)
-	if beside {
-		if failed := d.beside.end(); failed != nil {
-			return nil, failed
-		}
+	if failed := d.series.end(d.b); failed != nil {
+		return nil, failed
 	}
-	d.series.giveTo(d.b)
 	return d, err
 }
 
