@@ -1,10 +1,9 @@
 package callpath
 
 import (
-	"runtime"
 	"sync"
-	"sync/atomic"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -24,23 +23,7 @@ func Total(t *calltree.Tree, m *calltree.Membership, p Path) calltree.Total {
 
 // Totals returns the Total of every path. It uses all processors.
 func Totals(t *calltree.Tree, m *calltree.Membership, paths []Path) []calltree.Total {
-	return each(paths, func(p Path) calltree.Total { return Total(t, m, p) })
-}
-
-// each returns of(p) for every path.
-func each[T any](paths []Path, of func(Path) T) []T {
-	list := make([]T, len(paths))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(paths)) {
-		wg.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(paths); i = next.Add(1) - 1 {
-				list[i] = of(paths[i])
-			}
-		})
-	}
-	wg.Wait()
-	return list
+	return lists.EachAtOnce(paths, func(p Path) calltree.Total { return Total(t, m, p) })
 }
 
 // Satisfying calls each for every node at which p is first

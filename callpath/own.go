@@ -3,6 +3,7 @@ package callpath
 import (
 	"math/big"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -43,5 +44,5 @@ func Own(t *calltree.Tree, m *calltree.Membership, p Path) *big.Rat {
 
 // Owns returns the Own of every path. It uses all processors.
 func Owns(t *calltree.Tree, m *calltree.Membership, paths []Path) []*big.Rat {
-	return each(paths, func(p Path) *big.Rat { return Own(t, m, p) })
+	return lists.EachAtOnce(paths, func(p Path) *big.Rat { return Own(t, m, p) })
 }

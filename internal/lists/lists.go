@@ -2,12 +2,34 @@
 // standard library lacks.
 package lists
 
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
 // Each returns what a function makes of each value of a list.
 func Each[T, U any](list []T, of func(T) U) []U {
 	made := make([]U, len(list))
 	for i, value := range list {
 		made[i] = of(value)
 	}
+	return made
+}
+
+// EachAtOnce is Each on all processors.
+func EachAtOnce[T, U any](list []T, of func(T) U) []U {
+	made := make([]U, len(list))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(list)) {
+		workers.Go(func() {
+			for i := next.Add(1) - 1; int(i) < len(list); i = next.Add(1) - 1 {
+				made[i] = of(list[i])
+			}
+		})
+	}
+	workers.Wait()
 	return made
 }
 

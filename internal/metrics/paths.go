@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/lists"
@@ -83,21 +81,17 @@ func (s *pathSeries) candidates(least float64) []int32 {
 // correlate correlates the series of nodes with a target. It
 // uses all processors.
 func (s *pathSeries) correlate(nodes []int32, t *target) []quick {
-	list := make([]quick, len(nodes))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			var steps []step
-			scratch := make([]int32, len(t.y)+1)
-			for i := next.Add(1) - 1; int(i) < len(nodes); i = next.Add(1) - 1 {
-				steps = s.steps(nodes[i], steps, scratch)
-				list[i] = t.correlate(steps)
-			}
-		})
+	type work struct {
+		steps   []step
+		scratch []int32
 	}
-	wg.Wait()
-	return list
+	pool := sync.Pool{New: func() any { return &work{scratch: make([]int32, len(t.y)+1)} }}
+	return lists.EachAtOnce(nodes, func(n int32) quick {
+		w := pool.Get().(*work)
+		defer pool.Put(w)
+		w.steps = s.steps(n, w.steps, w.scratch)
+		return t.correlate(w.steps)
+	})
 }
 
 // shown returns the node that stands for all those below n with
