@@ -71,15 +71,9 @@ func (p *Profile) Show(first string) {
 		}
 		p.Shown = append(p.Shown, i)
 	}
-	slices.SortStableFunc(p.Shown, func(a, b int) int {
-		switch {
-		case a == begin && b != begin:
-			return -1
-		case b == begin && a != begin:
-			return 1
-		}
-		return 0
-	})
+	if at := slices.Index(p.Shown, begin); at > 0 {
+		p.Shown = slices.Insert(slices.Delete(p.Shown, at, at+1), 0, begin)
+	}
 }
 
 // Only shows one quantity. It reports whether the profile has a

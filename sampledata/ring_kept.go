@@ -13,16 +13,17 @@ import (
 // when the ring goes on.
 type Kept struct {
 	header    Header
-	parts     []keptPart
+	parts     []Piece
 	from, to  time.Duration // of the recording that grows: begin, and last sample
 	lockNames []LockName
 	marking   *Marking
 }
 
-type keptPart struct {
+// A Piece is a part of a Ring as a recording of its own.
+type Piece struct {
 	*Recording
-	first   int // number of its first sample in the ring
-	origins []GoroutineID
+	First   int           // the number of its first sample in the ring
+	origins []GoroutineID // by own code: the ring's
 }
 
 // Kept returns the end of the recording: as much as the ring is
@@ -37,7 +38,7 @@ func (r *Ring) Kept() (*Kept, error) {
 	}
 	k.to = r.tables.time
 	k.from = max(0, k.to-r.o.Keep)
-	if first := k.parts[0]; first.first > 0 {
+	if first := k.parts[0]; first.First > 0 {
 		k.from = max(k.from, first.Samples.Time(0))
 	}
 	return k, nil
@@ -45,9 +46,9 @@ func (r *Ring) Kept() (*Kept, error) {
 
 // since returns the parts that have a sample with that number or
 // a later one.
-func (r *Ring) since(sample int) (list []keptPart) {
+func (r *Ring) since(sample int) (list []Piece) {
 	for _, p := range r.parts {
-		one := keptPart{p.rec, p.first, slices.Clip(p.origins)}
+		one := Piece{p.rec, p.first, slices.Clip(p.origins)}
 		if p.rec == nil {
 			if p.first+p.tables.samples <= sample || p.tables.samples == 0 {
 				continue
@@ -61,22 +62,13 @@ func (r *Ring) since(sample int) (list []keptPart) {
 	return list
 }
 
-// A Piece is a part of a Ring as a recording of its own.
-type Piece struct {
-	*Recording
-	First int // the number of its first sample in the ring
-}
-
 // Since returns the pieces of the ring that have a sample with a
 // number or a later one. Each begins with the states of all
 // goroutines.
-func (r *Ring) Since(sample int) (list []Piece) {
+func (r *Ring) Since(sample int) []Piece {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.since(sample) {
-		list = append(list, Piece{p.Recording, p.first})
-	}
-	return list
+	return r.since(sample)
 }
 
 // Short reports whether the ring had too little memory to keep all.
@@ -101,7 +93,7 @@ func (k *Kept) Length() time.Duration { return k.to - k.from }
 // in the ring.
 func (k *Kept) Samples() int {
 	last := k.parts[len(k.parts)-1]
-	return last.first + last.Samples.Len()
+	return last.First + last.Samples.Len()
 }
 
 // Replay passes what is kept to an empty sink, and finishes it.
@@ -146,14 +138,14 @@ type joiner struct {
 	goroutines map[GoroutineID]GoroutineID // the result's code
 	alive      map[GoroutineID]bool        // in the last sample of the result
 
-	part     keptPart
+	part     Piece
 	isFirst  bool      // the result has no sample of the part
 	left     statesNow // by the part's codes: in the samples that are left out
 	monitors []MonitorID
 	recoder  recoder // from the part's codes
 }
 
-func (j *joiner) begin(p keptPart) {
+func (j *joiner) begin(p Piece) {
 	j.part, j.isFirst, j.left = p, true, make(statesNow)
 	j.monitors = nil
 	j.recoder = recoder{
@@ -208,7 +200,7 @@ func (j *joiner) Sample(s Sample, changes []Change) error {
 		return nil
 	}
 	if j.firstSample < 0 {
-		j.firstSample = j.part.first + j.part.Samples.Search(s.Time)
+		j.firstSample = j.part.First + j.part.Samples.Search(s.Time)
 	}
 	var list []Change
 	if j.isFirst {
