@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -156,22 +155,16 @@ func (s *Store) fit() (err error) {
 			os.Remove(filepath.Join(s.dir, k.Name+".json")))
 		return true
 	}
-	order := slices.Clone(s.list)
-	slices.SortStableFunc(order, func(a, b Kept) int { return cmp.Compare(rank(a), rank(b)) })
 	dropped := map[string]bool{}
-	for _, k := range order {
-		dropped[k.Name] = drop(k)
+	for _, ends := range []bool{true, false} { // these go first
+		for _, k := range s.list {
+			if k.End == ends {
+				dropped[k.Name] = drop(k)
+			}
+		}
 	}
 	s.list = slices.DeleteFunc(s.list, func(k Kept) bool { return dropped[k.Name] })
 	return err
-}
-
-// rank orders recordings by what goes first.
-func rank(k Kept) int {
-	if k.End {
-		return 0
-	}
-	return 1
 }
 
 // all returns the recordings that a user may have, the newest first.
