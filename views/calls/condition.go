@@ -275,17 +275,13 @@ func (t *Table) onStack(stack sampledata.NodeID) bool {
 	return t.outermost[stack] != sampledata.NoStack
 }
 
-func (t *Table) only(list string, calls []*Call) *sampledata.Recording {
-	return t.recording.Restrict(list, stretchesOf(calls))
-}
-
 // stretchesOf returns the samples in calls.
 func stretchesOf(calls []*Call) (stretches []sampledata.Stretch) {
 	for _, c := range calls {
-		if !c.Sampled() {
-			continue
+		if c.Sampled() {
+			stretches = append(stretches,
+				sampledata.Stretch{Goroutine: c.Goroutine, First: c.First, Last: c.Last})
 		}
-		stretches = append(stretches, sampledata.Stretch{Goroutine: c.Goroutine, First: c.First, Last: c.Last})
 	}
 	return stretches
 }

@@ -85,7 +85,7 @@ func (t *Table) slices() (n, each int) {
 // parts returns the typed time of calls, as shares of all their time.
 func (t *Table) parts(calls []*Call, o views.Options) (parts [views.NumTypedTimes]hotspots.Estimate, err error) {
 	n, each := t.slices()
-	buckets, err := views.Timeline(t.only(t.Function, calls), o, n)
+	buckets, err := views.Timeline(t.recording.Restrict(t.Function, stretchesOf(calls)), o, n)
 	if err != nil {
 		return parts, err
 	}

@@ -144,10 +144,7 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 	chosen, rest := t.choose(condition)
 	for i, list := range [][]*Call{chosen, rest} {
 		for _, call := range list {
-			if !call.Whole() {
-				continue
-			}
-			if call.Begin < h.Start || call.Begin >= h.end() {
+			if !call.Whole() || call.Begin < h.Start || call.Begin >= h.end() {
 				continue
 			}
 			at := [2]int{int((call.Begin - h.Start) / h.Step), h.rowOf(call.Length())}
