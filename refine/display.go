@@ -1,6 +1,7 @@
 package refine
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
@@ -42,9 +43,7 @@ func (s *Session) Arrange() {
 	}
 	byKey := make(map[string]*big.Rat)
 	if s.owns.of == s.Tree() {
-		for key, own := range s.owns.byKey {
-			byKey[key] = own
-		}
+		maps.Copy(byKey, s.owns.byKey)
 	}
 	for i, own := range callpath.Owns(s.Tree(), s.members, missing) {
 		byKey[missing[i].String()] = own

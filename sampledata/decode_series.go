@@ -30,29 +30,21 @@ func newSeriesDecoder(texts []string, budget *memory.Budget) seriesDecoder {
 // changed, and adds them to the series. It does not call Measure
 // for each value, as a sampler does, because that would be slow.
 func (d *seriesDecoder) add(m *seriesRecord) error {
-	if err := d.define(m.monitors); err != nil {
-		return err
-	}
-	d.b.addSeries()
-	return d.each(m.values, func(c *measurement) { d.b.addPoint(m.sample, c) })
-}
-
-// define adds new monitors.
-func (d *seriesDecoder) define(list []*pb.Monitor) error {
-	for _, def := range list {
+	for _, def := range m.monitors {
 		if err := d.monitor(def); err != nil {
 			return err
 		}
 	}
-	return nil
+	d.b.addSeries()
+	return d.values(m)
 }
 
-// each decodes a sample's values up to one that is not good.
-func (d *seriesDecoder) each(values []byte, yield func(*measurement)) error {
+// values decodes a sample's values up to one that is not good.
+func (d *seriesDecoder) values(m *seriesRecord) error {
 	t := &d.b.tables.monitors
 	var change measurement
 	id := uint64(math.MaxUint64) // -1
-	for rest := values; len(rest) > 0; {
+	for rest := m.values; len(rest) > 0; {
 		head, n := uvarint(rest)
 		if n <= 0 {
 			return errValues
@@ -78,7 +70,7 @@ func (d *seriesDecoder) each(values []byte, yield func(*measurement)) error {
 		if err := d.change(t, &change); err != nil {
 			return fmt.Errorf("value of monitor %d: %w", id, err)
 		}
-		yield(&change)
+		d.b.addPoint(m.sample, &change)
 	}
 	return nil
 }

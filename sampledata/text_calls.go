@@ -33,12 +33,8 @@ func timedCallFields(c *TimedCall) []field {
 
 func (s *textSink) Calls(t CallTable) {
 	s.fields("calls", callTableFields(&t))
-	for i := range t.Windows {
-		s.fields("\twindow", windowFields(&t.Windows[i]))
-	}
-	for i := range t.Calls {
-		s.fields("\ttimed", timedCallFields(&t.Calls[i]))
-	}
+	eachFields(s, "\twindow", t.Windows, windowFields)
+	eachFields(s, "\ttimed", t.Calls, timedCallFields)
 }
 
 func (r *textReader) calls(l *textLine) error {

@@ -66,6 +66,13 @@ func (s *textSink) fields(first string, fields []field) {
 	s.out.WriteByte('\n')
 }
 
+// eachFields writes a line for each part of a list.
+func eachFields[T any](s *textSink, first string, list []T, fields func(*T) []field) {
+	for i := range list {
+		s.fields(first, fields(&list[i]))
+	}
+}
+
 func (s *textSink) header(h *Header) {
 	s.line(textMagic)
 	if len(h.Command) > 0 {
@@ -160,12 +167,8 @@ func (s *textSink) Sample(sample Sample, changes []Change) error {
 
 func (s *textSink) Probe(p Probe) {
 	s.fields("probe", probeFields(&p))
-	for i := range p.Sites {
-		s.fields("\tsite", siteFields(&p.Sites[i]))
-	}
-	for i := range p.Arguments {
-		s.fields("\targument", argumentFields(&p.Arguments[i]))
-	}
+	eachFields(s, "\tsite", p.Sites, siteFields)
+	eachFields(s, "\targument", p.Arguments, argumentFields)
 }
 
 func (s *textSink) Mark(m *Marking) {
@@ -173,19 +176,13 @@ func (s *textSink) Mark(m *Marking) {
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		s.fields("\tgroup", groupFields(g))
-		for i := range g.Calls {
-			s.fields("\t\tcall", callFields(&g.Calls[i]))
-		}
+		eachFields(s, "\t\tcall", g.Calls, callFields)
 		if g.Creator != (Call{}) {
 			s.fields("\t\tcreator", callFields(&g.Creator))
 		}
-		for i := range g.Left {
-			s.fields("\t\tleft", callFields(&g.Left[i]))
-		}
+		eachFields(s, "\t\tleft", g.Left, callFields)
 	}
-	for i := range m.Edges {
-		s.fields("\tedge", edgeFields(&m.Edges[i]))
-	}
+	eachFields(s, "\tedge", m.Edges, edgeFields)
 }
 
 func (s *textSink) Warn(kind, message string, count int64) {
