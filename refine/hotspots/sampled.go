@@ -44,8 +44,7 @@ func Difference(a, b *Estimate) *Estimate {
 	if a == nil || b == nil {
 		return nil
 	}
-	d := a.Minus(*b)
-	return &d
+	return new(a.Minus(*b))
 }
 
 // interval returns the interval of the share of a summary, or of

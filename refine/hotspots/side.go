@@ -119,7 +119,7 @@ func (s *side) tops(p places) map[int32]places {
 	g := s.groups
 	for _, r := range p.roots {
 		if up := s.parent[r]; up >= 0 {
-			g.count(s.name[up], 1)
+			g.count(s.name[up])
 		}
 	}
 	g.split()
@@ -136,7 +136,7 @@ func (s *side) bottoms(p places) map[int32]places {
 	g := s.groups
 	for _, f := range p.finals {
 		for c := f + 1; c < s.end[f]; c = s.end[c] {
-			g.count(s.name[c], 1)
+			g.count(s.name[c])
 		}
 	}
 	g.split()
@@ -158,13 +158,8 @@ func inPreorder(p places) places {
 	if slices.IsSorted(p.finals) {
 		return p
 	}
-	pairs := make([]uint64, len(p.finals))
-	for i, f := range p.finals {
-		pairs[i] = uint64(f)<<32 | uint64(p.roots[i])
-	}
-	slices.Sort(pairs)
-	for i, pair := range pairs {
-		p.finals[i], p.roots[i] = int32(pair>>32), int32(uint32(pair))
+	for i, f := range sortedPairs(p.finals, p.roots) {
+		p.finals[i], p.roots[i] = f.node(), f.of()
 	}
 	return p
 }
@@ -181,11 +176,11 @@ type groups struct {
 	all    places  // of all names, one after the other
 }
 
-func (g *groups) count(name, n int32) {
+func (g *groups) count(name int32) {
 	if g.counts[name] == 0 {
 		g.seen = append(g.seen, name)
 	}
-	g.counts[name] += n
+	g.counts[name]++
 }
 
 func (g *groups) split() {

@@ -15,10 +15,15 @@ type item struct {
 	plain  bool // no name occurs twice, so that no two of its paths share a node
 }
 
-// An end is the last node of a path of the list's item at index.
-type end struct {
-	node, index int32
-}
+// A pair is a node, and what is said of it. Pairs are in order of
+// their nodes.
+type pair uint64
+
+func pairOf(node, of int32) pair { return pair(node)<<32 | pair(of) }
+
+func (p pair) node() int32 { return int32(p >> 32) }
+
+func (p pair) of() int32 { return int32(uint32(p)) }
 
 // base sums the own cost of all nodes along the paths of the
 // items. Each node counts once.
@@ -56,7 +61,7 @@ func (s *side) cums(list []item) []*big.Rat {
 			list[i].places = s.outermost(list[i].places)
 		}
 	}
-	ends, interior := mergeEnds(list), s.interior(list)
+	ends, interior := endsOf(list), s.interior(list)
 	sums := make([][]int64, len(s.planes))
 	for i, p := range s.planes {
 		sums[i] = s.prefixCums(len(list), ends, interior, p)
@@ -99,38 +104,39 @@ func (s *side) outermost(p places) places {
 // prefixCums finds for every node the first index of the list at
 // which it counts, as a node along a path or as one below a
 // path's end, and sums the cost that each index adds. Ends and
-// interior are in preorder, so that the ends above a node form a
-// stack. Along that stack the index falls, since an end below
-// another one adds cost only if it comes earlier in the list.
-func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []int64 {
+// interior, each of a node and an index, are in preorder, so that
+// the ends above a node form a stack. Along that stack the index
+// falls, since an end below another one adds cost only if it
+// comes earlier in the list.
+func (s *side) prefixCums(items int, ends, interior []pair, p calltree.Plane) []int64 {
 	sums := make([]int64, items)
-	var open []end
+	var open []pair
 	// count adds the hits of a node from an index on, unless an
 	// end of a lower index above it has counted them.
-	count := func(e end, hits int64) (counted bool) {
-		for len(open) > 0 && s.end[open[len(open)-1].node] <= e.node {
+	count := func(e pair, hits int64) (counted bool) {
+		for len(open) > 0 && s.end[open[len(open)-1].node()] <= e.node() {
 			open = open[:len(open)-1]
 		}
 		if top := len(open) - 1; top >= 0 {
-			if open[top].index <= e.index {
+			if open[top].of() <= e.of() {
 				return false
 			}
-			sums[open[top].index] -= hits
+			sums[open[top].of()] -= hits
 		}
-		sums[e.index] += hits
+		sums[e.of()] += hits
 		return true
 	}
 	for _, e := range ends {
-		for len(interior) > 0 && interior[0].node < e.node {
-			count(interior[0], p.Own[interior[0].node])
+		for len(interior) > 0 && interior[0].node() < e.node() {
+			count(interior[0], p.Own[interior[0].node()])
 			interior = interior[1:]
 		}
-		if count(e, p.Cum[e.node]) {
+		if count(e, p.Cum[e.node()]) {
 			open = append(open, e)
 		}
 	}
 	for _, n := range interior {
-		count(n, p.Own[n.node])
+		count(n, p.Own[n.node()])
 	}
 	for i := 1; i < len(sums); i++ {
 		sums[i] += sums[i-1]
@@ -144,8 +150,8 @@ func (s *side) prefixCums(items int, ends, interior []end, p calltree.Plane) []i
 // plain. The paths are walked in preorder of their roots, so
 // that among the paths through a node the one that begins
 // farthest up comes first: a later one stops there.
-func (s *side) interior(list []item) []end {
-	var found []uint64 // node, then index
+func (s *side) interior(list []item) []pair {
+	var found []pair
 	for i, it := range list {
 		stamp := int32(i) + 1
 		finals := it.places.finals
@@ -159,19 +165,17 @@ func (s *side) interior(list []item) []end {
 					break
 				}
 				if s.mark[n] == 0 {
-					found = append(found, uint64(n)<<32|uint64(i))
+					found = append(found, pairOf(n, int32(i)))
 				}
 				s.mark[n] = stamp
 			}
 		}
 	}
 	slices.Sort(found)
-	nodes := make([]end, len(found))
-	for i, f := range found {
-		nodes[i] = end{int32(f >> 32), int32(uint32(f))}
-		s.mark[nodes[i].node] = 0
+	for _, f := range found {
+		s.mark[f.node()] = 0
 	}
-	return nodes
+	return found
 }
 
 // stacks returns the ranges of the nodes at which the item's
@@ -181,8 +185,8 @@ func (s *side) stacks(it item) (ranges [][2]int32) {
 	until := int32(0)
 	interior := s.interior([]item{it})
 	for _, f := range s.outermost(it.places).finals {
-		for ; len(interior) > 0 && interior[0].node < f; interior = interior[1:] {
-			if n := interior[0].node; n >= until {
+		for ; len(interior) > 0 && interior[0].node() < f; interior = interior[1:] {
+			if n := interior[0].node(); n >= until {
 				ranges = append(ranges, [2]int32{n, n + 1})
 			}
 		}
@@ -197,12 +201,7 @@ func finalsByRoot(p places) []int32 {
 	if slices.IsSorted(p.roots) {
 		return p.finals
 	}
-	order := make([]uint64, len(p.finals))
-	for i, f := range p.finals {
-		order[i] = uint64(p.roots[i])<<32 | uint64(f)
-	}
-	slices.Sort(order)
-	return lists.Each(order, func(pair uint64) int32 { return int32(uint32(pair)) })
+	return lists.Each(sortedPairs(p.roots, p.finals), pair.of)
 }
 
 // nameSums returns the base and cum of every name, by plane
@@ -232,44 +231,26 @@ func digitsOf(rows, planes int) [][]int64 {
 	return out
 }
 
-// mergeEnds merges the finals of all items in preorder; for one
-// node, the lowest index comes first.
-func mergeEnds(list []item) []end {
-	runs := make([][]end, len(list))
+// endsOf returns the finals of all items in preorder; for one node,
+// the lowest index comes first.
+func endsOf(list []item) []pair {
+	var all []pair
 	for i, it := range list {
-		run := make([]end, len(it.places.finals))
-		for k, n := range it.places.finals {
-			run[k] = end{n, int32(i)}
+		for _, n := range it.places.finals {
+			all = append(all, pairOf(n, int32(i)))
 		}
-		runs[i] = run
 	}
-	for len(runs) > 1 {
-		half := runs[:0]
-		for i := 0; i < len(runs); i += 2 {
-			if i+1 < len(runs) {
-				half = append(half, mergeRuns(runs[i], runs[i+1]))
-			} else {
-				half = append(half, runs[i])
-			}
-		}
-		runs = half
-	}
-	if len(runs) == 0 {
-		return nil
-	}
-	return runs[0]
+	slices.Sort(all)
+	return all
 }
 
-func mergeRuns(a, b []end) []end {
-	out := make([]end, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if b[0].node < a[0].node {
-			out, b = append(out, b[0]), b[1:]
-		} else {
-			out, a = append(out, a[0]), a[1:]
-		}
+func sortedPairs(nodes, of []int32) []pair {
+	pairs := make([]pair, len(nodes))
+	for i, n := range nodes {
+		pairs[i] = pairOf(n, of[i])
 	}
-	return append(append(out, a...), b...)
+	slices.Sort(pairs)
+	return pairs
 }
 
 func (s *side) hits(sums []int64) *big.Rat {
