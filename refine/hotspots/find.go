@@ -80,10 +80,7 @@ func (r *residual) next() *Summary {
 	if reached.Cum().Sign() <= 0 {
 		reached = start // in a comparison, a caller may have got cheaper
 	}
-	if !r.cover(reached) {
-		reached = start
-		r.cover(start)
-	}
+	r.cover(reached)
 	return reached
 }
 

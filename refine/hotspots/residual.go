@@ -171,52 +171,45 @@ func (r *residual) rises(id int32) bool {
 	return exact.Sign() > 0
 }
 
-// cover removes the cost of a summary, and reports whether there was any.
-func (r *residual) cover(s *Summary) bool {
-	any := false
+// cover removes the cost of a summary.
+func (r *residual) cover(s *Summary) {
 	for i := range r.sides {
 		side := &r.sides[i]
 		for _, final := range s.places[i].finals {
-			any = side.coverPath(final, s.length) || any
+			side.coverPath(final, s.length)
 		}
 	}
 	r.ranking.update(r)
-	return any
 }
 
 // coverPath removes the cost of the nodes below a final, and of
 // those along its path of the given length.
-func (s *residualSide) coverPath(final int32, length int) (any bool) {
+func (s *residualSide) coverPath(final int32, length int) {
 	removed := make([]int64, len(s.planes)) // from the cum of the nodes above
 	if !s.covered[final] {
-		any = s.coverBelow(final, removed)
+		s.coverBelow(final, removed)
 	}
 	n := final
 	for range length - 1 {
 		n = s.parent[n]
 		s.subtract(n, removed)
 		if !s.covered[n] {
-			any = s.coverNode(n, removed) || any
+			s.coverNode(n, removed)
 		}
 	}
-	for !allZero(removed) && s.parent[n] >= 0 {
+	some := slices.ContainsFunc(removed, func(cost int64) bool { return cost != 0 })
+	for some && s.parent[n] >= 0 {
 		n = s.parent[n]
 		s.subtract(n, removed)
 	}
-	return any
-}
-
-func allZero(list []int64) bool {
-	return !slices.ContainsFunc(list, func(v int64) bool { return v != 0 })
 }
 
 // coverBelow removes the cost of a node and of all below it, and
 // adds it to removed.
-func (s *residualSide) coverBelow(n int32, removed []int64) (any bool) {
+func (s *residualSide) coverBelow(n int32, removed []int64) {
 	for k, p := range s.planes {
 		removed[k] += p.Cum[n]
 		for m := n; m < s.end[n]; m++ {
-			any = any || p.Own[m] != 0
 			s.base[k][s.start[m]] -= p.Own[m]
 			if s.outermost[m] {
 				s.cum[k][s.start[m]] -= p.Cum[m]
@@ -228,17 +221,15 @@ func (s *residualSide) coverBelow(n int32, removed []int64) (any bool) {
 		s.changed(m)
 		s.covered[m] = true
 	}
-	return any
 }
 
 // coverNode removes the own cost of a node, and adds it to removed.
-func (s *residualSide) coverNode(n int32, removed []int64) (any bool) {
+func (s *residualSide) coverNode(n int32, removed []int64) {
 	for k, p := range s.planes {
 		own := p.Own[n]
 		if own == 0 {
 			continue
 		}
-		any = true
 		s.changed(n)
 		s.base[k][s.start[n]] -= own
 		p.Own[n] = 0
@@ -248,7 +239,6 @@ func (s *residualSide) coverNode(n int32, removed []int64) (any bool) {
 		}
 		removed[k] += own
 	}
-	return any
 }
 
 // subtract subtracts removed cost from the cum of a node above it.

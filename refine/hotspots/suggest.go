@@ -1,6 +1,7 @@
 package hotspots
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"strings"
@@ -122,7 +123,7 @@ func (p *Trees) Cycles() []*Summary {
 	}
 	var list []*Summary
 	for _, c := range best {
-		if s := p.Summary(c.names(p)...); s.Cum().Sign() != 0 {
+		if s := p.Summary(lists.Each(c.path, p.name)...); s.Cum().Sign() != 0 {
 			list = append(list, s)
 		}
 	}
@@ -139,14 +140,7 @@ type cycle struct {
 }
 
 func (c *cycle) before(o *cycle) bool {
-	if d := c.cost.Cmp(o.cost); d != 0 {
-		return d > 0
-	}
-	return c.key < o.key
-}
-
-func (c *cycle) names(p *Trees) []string {
-	return lists.Each(c.path, p.name)
+	return cmp.Or(o.cost.Cmp(c.cost), cmp.Compare(c.key, o.key)) < 0
 }
 
 // addCycles adds the cost of each cycle in one side. On each

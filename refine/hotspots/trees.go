@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -154,14 +155,10 @@ func (p *Trees) TotalBase(list ...*Summary) *big.Rat {
 // TotalCums returns the cum of list[:1], list[:2] and so on, in
 // one pass. Each node counts once.
 func (p *Trees) TotalCums(list ...*Summary) []*big.Rat {
-	out := make([]*big.Rat, len(list))
+	out := lists.Each(list, func(*Summary) *big.Rat { return new(big.Rat) })
 	for i, side := range p.sides {
 		for k, cum := range side.cums(p.items(i, list)) {
-			if out[k] == nil {
-				out[k] = cum
-			} else {
-				out[k].Add(out[k], cum)
-			}
+			out[k].Add(out[k], cum)
 		}
 	}
 	return out
@@ -176,8 +173,8 @@ func CumOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
 
 // Overlaps returns the overlaps of the cum and of the base of a
 // summary (see CumOverlap) with each of several lists.
-func (p *Trees) Overlaps(s *Summary, lists ...[]*Summary) (cums, bases []*big.Rat) {
-	for _, list := range lists {
+func (p *Trees) Overlaps(s *Summary, with ...[]*Summary) (cums, bases []*big.Rat) {
+	for _, list := range with {
 		cum, base := s.Cum(), s.Base()
 		both := append(slices.Clone(list), s)
 		totals := p.TotalCums(both...)
