@@ -22,10 +22,9 @@ const Name = "delve"
 
 // A Backend samples one process.
 type Backend struct {
-	process  *sampler.Process
-	halter   halter
-	identity string // identifies the program that the process runs; see halter
-	header   sampledata.Header
+	process *sampler.Process
+	halter  halter
+	header  sampledata.Header
 
 	capture capture
 	unwind  *unwinder
@@ -77,10 +76,6 @@ func newBackend(p *sampler.Process, h halter) *Backend {
 
 // prepare finds out where the target's runtime keeps its data.
 func (a *Backend) prepare(b *Binary) error {
-	var err error
-	if a.identity, err = a.halter.identity(); err != nil {
-		return err
-	}
 	entry, err := a.halter.entryPoint()
 	if err != nil {
 		return err
@@ -96,7 +91,7 @@ func (a *Backend) prepare(b *Binary) error {
 		return err
 	}
 	p := &process{bi: b.bi, mem: mem, bps: proc.NewBreakpointMap(), entry: b.entry}
-	_, add := proc.NewGroup(group{}, proc.NewTargetGroupConfig{StopReason: proc.StopAttached})
+	_, add := proc.NewGroup(nil, proc.NewTargetGroupConfig{StopReason: proc.StopAttached})
 	regs := p.withGoroutine(viewRegisters{savedRegisters(0, 0, 0, 0), 0})
 	target, err := add(p, a.process.PID, &view{p: p, regs: regs}, b.path, proc.StopAttached, "")
 	if err != nil {
@@ -186,11 +181,6 @@ func (a *Backend) Observe(_ context.Context, sink sampledata.Sink,
 		a.capture.mem.reset() // of a call before that has not read all
 		s.Time = time.Since(a.header.Start)
 		threads = len(ts)
-		if id, err := a.halter.identity(); err != nil {
-			return err
-		} else if id != a.identity {
-			return &sampler.EndedError{End: sampler.Executed}
-		}
 		return a.capture.take(ts)
 	})
 	s.Halt = took

@@ -127,8 +127,6 @@ func (h *coreHalter) read(spans []copied.Range) { readSpans(h.target.Memory(), s
 
 func (h *coreHalter) entryPoint() (uint64, error) { return h.target.EntryPoint() }
 
-func (h *coreHalter) identity() (string, error) { return "", nil }
-
 func (h *coreHalter) close() error { return nil }
 
 // readSpans copies memory that Delve reads.

@@ -30,10 +30,6 @@ type halter interface {
 	// in memory; 0 if it is not known.
 	entryPoint() (uint64, error)
 
-	// identity returns a string that changes when the process executes
-	// another program.
-	identity() (string, error)
-
 	// close detaches from the target for good.
 	close() error
 }

@@ -3,7 +3,6 @@ package delve
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -20,8 +19,6 @@ type memory struct {
 	arena  copied.Arena
 	slot   [8]byte // the memory at the address slot
 }
-
-var errReadOnly = errors.New("a profiler does not write into its target")
 
 // reset drops the copy.
 func (m *memory) reset() {
@@ -108,7 +105,7 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 }
 
 // WriteMemory implements proc.MemoryReadWriter.
-func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errReadOnly }
+func (m *memory) WriteMemory(uint64, []byte) (int, error) { return 0, errNotHere }
 
 // word returns the 64-bit number at an offset; 0 if it is not there.
 func word[O ~int | ~int32](b []byte, off O) uint64 { return copied.Word(b, off) }

@@ -95,8 +95,6 @@ func (h *nativeHalter) read(spans []copied.Range) { readSpans(h.targets.Selected
 
 func (h *nativeHalter) entryPoint() (uint64, error) { return h.targets.Selected.EntryPoint() }
 
-func (h *nativeHalter) identity() (string, error) { return "", nil }
-
 func (h *nativeHalter) close() error {
 	if ok, _ := h.targets.Valid(); !ok {
 		return nil

@@ -25,7 +25,7 @@ func TestNativeHalter(t *testing.T) {
 		t.Fatal(err)
 	}
 	seizing := a.halter
-	a.halter, a.capture.mem.halter, a.identity = h, h, ""
+	a.halter, a.capture.mem.halter = h, h
 	checkWorkers(t, take(t, p, a, 10))
 	if err := h.close(); err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package delve
 import (
 	"errors"
 
-	"github.com/go-delve/delve/pkg/dwarf/op"
 	"github.com/go-delve/delve/pkg/proc"
 )
 
@@ -21,50 +20,33 @@ type process struct {
 	entry uint64
 }
 
-func (p *process) BinInfo() *proc.BinaryInfo                         { return p.bi }
-func (p *process) EntryPoint() (uint64, error)                       { return p.entry, nil }
-func (p *process) FindThread(int) (proc.Thread, bool)                { return nil, false }
-func (p *process) ThreadList() []proc.Thread                         { return nil }
-func (p *process) Breakpoints() *proc.BreakpointMap                  { return &p.bps }
-func (p *process) Memory() proc.MemoryReadWriter                     { return p.mem }
-func (p *process) Valid() (bool, error)                              { return true, nil }
-func (p *process) RequestManualStop(*proc.ContinueOnceContext) error { return errNotHere }
-func (p *process) WriteBreakpoint(*proc.Breakpoint) error            { return errNotHere }
-func (p *process) EraseBreakpoint(*proc.Breakpoint) error            { return errNotHere }
-func (p *process) SupportsBPF() bool                                 { return false }
-func (p *process) MemoryMap() ([]proc.MemoryMapEntry, error)         { return nil, errNotHere }
-func (p *process) FollowExec(bool) error                             { return errNotHere }
-
-// A group is a process group that is never continued.
-type group struct{}
-
-func (group) ContinueOnce(*proc.ContinueOnceContext) (proc.Thread, proc.StopReason, error) {
-	return nil, proc.StopUnknown, errNotHere
-}
-func (group) StepInstruction(int) error { return errNotHere }
-func (group) Detach(int, bool) error    { return nil }
-func (group) Close() error              { return nil }
+func (p *process) BinInfo() *proc.BinaryInfo              { return p.bi }
+func (p *process) EntryPoint() (uint64, error)            { return p.entry, nil }
+func (p *process) FindThread(int) (proc.Thread, bool)     { return nil, false }
+func (p *process) ThreadList() []proc.Thread              { return nil }
+func (p *process) Breakpoints() *proc.BreakpointMap       { return &p.bps }
+func (p *process) Memory() proc.MemoryReadWriter          { return p.mem }
+func (p *process) Valid() (bool, error)                   { return true, nil }
+func (p *process) WriteBreakpoint(*proc.Breakpoint) error { return errNotHere }
 
 // A view is a thread as Delve's unwinder needs it: registers,
 // and the goroutine that they belong to. One is made for every
 // stack that is unwound, even for parked goroutines.
 type view struct {
+	proc.Thread // nil: what continues or changes a thread is never called
+
 	p      *process
 	id     int
 	regs   proc.Registers
 	common proc.CommonThread
 }
 
-func (v *view) Breakpoint() *proc.BreakpointState      { return &proc.BreakpointState{} }
-func (v *view) ThreadID() int                          { return v.id }
-func (v *view) Registers() (proc.Registers, error)     { return v.regs, nil }
-func (v *view) RestoreRegisters(proc.Registers) error  { return errNotHere }
-func (v *view) BinInfo() *proc.BinaryInfo              { return v.p.bi }
-func (v *view) ProcessMemory() proc.MemoryReadWriter   { return v.p.mem }
-func (v *view) SetCurrentBreakpoint(bool) error        { return nil }
-func (v *view) SoftExc() bool                          { return false }
-func (v *view) Common() *proc.CommonThread             { return &v.common }
-func (v *view) SetReg(uint64, *op.DwarfRegister) error { return errNotHere }
+func (v *view) Breakpoint() *proc.BreakpointState    { return &proc.BreakpointState{} }
+func (v *view) ThreadID() int                        { return v.id }
+func (v *view) Registers() (proc.Registers, error)   { return v.regs, nil }
+func (v *view) BinInfo() *proc.BinaryInfo            { return v.p.bi }
+func (v *view) ProcessMemory() proc.MemoryReadWriter { return v.p.mem }
+func (v *view) Common() *proc.CommonThread           { return &v.common }
 
 // viewRegisters are registers together with the address of their goroutine.
 type viewRegisters struct {

@@ -446,5 +446,3 @@ func registersOf(list api.Registers) proc.Registers {
 }
 
 func (h *remoteHalter) entryPoint() (uint64, error) { return h.entry, nil }
-
-func (h *remoteHalter) identity() (string, error) { return strconv.Itoa(h.pid), nil }

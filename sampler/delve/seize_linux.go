@@ -39,9 +39,6 @@ func (s *seizer) entryPoint() (uint64, error) {
 	return auxv[halt.AuxEntry], err
 }
 
-// identity returns nothing: during finds out itself.
-func (s *seizer) identity() (string, error) { return "", nil }
-
 // haltLimit is how long all threads of a halt have to stop.
 const haltLimit = time.Second
 
