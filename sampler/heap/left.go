@@ -56,9 +56,8 @@ func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) 
 	var always []pclntab.Frame // these take it for their callers, if any gives it back for them
 	helpers := false
 	prefix := packageOf(name) + "."
-	for i := range x.bin.Table.Len() {
-		f, ok := x.bin.Table.At(i)
-		if !ok || !strings.HasPrefix(f.Name(), prefix) {
+	for f := range x.bin.Table.All() {
+		if !strings.HasPrefix(f.Name(), prefix) {
 			continue
 		}
 		left, more := code.LeftLocked(f)

@@ -47,8 +47,8 @@ func NewProgram(pid int, file io.ReaderAt, bin *gobinary.Binary) (*Program, erro
 			p.segments = append(p.segments, s.ProgHeader)
 		}
 	}
-	for i := range bin.Table.Len() {
-		if fn, ok := bin.Table.At(i); ok && goruntime.GrowsStack(fn.Name()) {
+	for fn := range bin.Table.All() {
+		if goruntime.GrowsStack(fn.Name()) {
 			p.growers[fn.Entry] = true
 		}
 	}
@@ -88,13 +88,7 @@ func (p *Program) code(fn pclntab.Func) ([]machinecode.Instr, error) {
 // * for any characters. The star of a pointer, as in
 // main.(*queue).push, is a letter like others.
 func (p *Program) Functions(pattern string) []string {
-	var names []string
-	for i := range p.bin.Table.Len() {
-		if fn, ok := p.bin.Table.At(i); ok && matches(pattern, fn.Name()) {
-			names = append(names, fn.Name())
-		}
-	}
-	return names
+	return slices.DeleteFunc(p.names(), func(name string) bool { return !matches(pattern, name) })
 }
 
 func matches(pattern, name string) bool {
@@ -133,9 +127,8 @@ func (p *Program) site(ret uint64) (function, file string, line int32) {
 func (p *Program) callersOf(name string) []string {
 	var list []string
 	var frames []pclntab.Frame
-	for i := range p.bin.Table.Len() {
-		fn, ok := p.bin.Table.At(i)
-		if !ok || fn.End-fn.Entry > maxCode {
+	for fn := range p.bin.Table.All() {
+		if fn.End-fn.Entry > maxCode {
 			continue
 		}
 		for pc := fn.Entry; pc < fn.End && len(list) < maxInstead; pc += inlineStep {

@@ -72,10 +72,8 @@ func (p *Program) probeable(names []string) []string {
 
 // names returns the names of all functions that have code.
 func (p *Program) names() (list []string) {
-	for i := range p.bin.Table.Len() {
-		if fn, ok := p.bin.Table.At(i); ok {
-			list = append(list, fn.Name())
-		}
+	for fn := range p.bin.Table.All() {
+		list = append(list, fn.Name())
 	}
 	return list
 }

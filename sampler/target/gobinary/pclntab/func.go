@@ -121,17 +121,6 @@ func varint(b []byte) (v uint32, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint32(b[0]), 1
 	}
-	return longVarint(b)
-}
-
-func longVarint(b []byte) (v uint32, n int) {
-	for shift := 0; n < len(b) && shift < 35; shift += 7 {
-		c := b[n]
-		n++
-		v |= uint32(c&0x7f) << shift
-		if c < 0x80 {
-			return v, n
-		}
-	}
-	return 0, 0
+	long, n := binary.Uvarint(b[:min(len(b), binary.MaxVarintLen32)])
+	return uint32(long), n
 }

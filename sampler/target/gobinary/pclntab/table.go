@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"sort"
 	"sync"
 )
@@ -93,6 +94,18 @@ func New(data []byte, mod Module) (*Table, error) {
 // Len returns the number of functions.
 func (t *Table) Len() int { return t.nfunc }
 
+// All yields the functions in the order of addresses, as far as
+// the table is not damaged.
+func (t *Table) All() iter.Seq[Func] {
+	return func(yield func(Func) bool) {
+		for i := range t.nfunc {
+			if f, ok := t.At(i); ok && !yield(f) {
+				return
+			}
+		}
+	}
+}
+
 // Text returns the bounds of the Go code that the table describes.
 func (t *Table) Text() (start, end uint64) { return t.mod.Text, t.mod.EText }
 
@@ -141,13 +154,12 @@ func (t *Table) Find(names ...string) map[string]Func {
 		want[n] = true
 	}
 	found := make(map[string]Func, len(names))
-	for i := 0; i < t.nfunc && len(found) < len(want); i++ {
-		f, ok := t.At(i)
-		if !ok {
-			continue
-		}
+	for f := range t.All() {
 		if b := cstring(t.funcname, f.word(4)); want[string(b)] {
 			found[string(b)] = f
+		}
+		if len(found) == len(want) {
+			break
 		}
 	}
 	return found

@@ -53,9 +53,6 @@ func New(t *pclntab.Table, arch string) (*Unwinder, error) {
 // walk is cut. The default is MaxDepth.
 func (u *Unwinder) SetMaxDepth(n int) { u.maxDepth = n }
 
-// PC returns the address of a place, and reports whether it is exact.
-func (u *Unwinder) PC(s Site) (pc uint64, exact bool) { return u.sites[s].pc, u.sites[s].exact }
-
 // Frames returns the logical frames of a place, innermost first.
 // The last one is the function itself; those before it were
 // inlined. The result does not change, belongs to the unwinder,
