@@ -56,9 +56,8 @@ func translateARM64(x *Instr, w uint32) {
 		memoryARM64(x, w, rd, rn)
 	case w>>25&0x7 == 0b101: // data processing, registers
 		registersARM64(x, w, rd)
-	case w>>25&0x7 == 0b111: // floating point and vectors: some set a general register
-		killARM64(x, rd)
-	case w>>20 == 0xd53: // MRS
+	case w>>25&0x7 == 0b111, // floating point and vectors: some set a general register
+		w>>20 == 0xd53: // MRS
 		killARM64(x, rd)
 	}
 }
@@ -93,10 +92,7 @@ func immediateARM64(x *Instr, w uint32, rd, rn Reg) {
 		x.Op, x.Dst, x.Operand = OpMove, rd, constant(^(int64(w>>5&0xffff) << (w >> 21 & 3 * 16)))
 	case w&0xff800000 == 0xb2000000 && rn == spARM64: // ORR with the zero register
 		x.Op, x.Dst, x.Operand = OpMove, rd, constant(bitmaskARM64(w))
-	case w&0x7f800000 == 0x71000000,
-		w&0x7f800000 == 0x31000000: // CMP, CMN: flags, where rd is zero
-		killARM64(x, rd)
-	default:
+	default: // for one, CMP and CMN: flags, where rd is zero
 		killARM64(x, rd)
 	}
 	if x.Op == OpMove && rd == spARM64 && x.Operand.Base == NoReg {
@@ -156,7 +152,10 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 	address := func(off int64) Operand {
 		return Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off}
 	}
-	vector := w>>26&1 == 1
+	size := w >> 30
+	if w>>26&1 == 1 && w>>23&1 == 1 { // a vector of 128 bits
+		size = 4
+	}
 	switch {
 	case w>>27&7 == 0b101 && w>>23&1 == 0 && w>>24&1 == 1,
 		w>>27&7 == 0b101 && w>>25&1 == 0: // pairs
@@ -167,28 +166,11 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 		x.Op, x.Operand = OpAdd, address(0)
 		killARM64(x, rt)
 	case w&0x3b000000 == 0x39000000: // unsigned offset
-		size := w >> 30
-		if vector && w>>23&1 == 1 {
-			size = 4
-		}
 		simpleARM64(x, w, rt, address(int64(w>>10&0xfff)<<size), 1<<size)
 	case w&0x3b200000 == 0x38000000: // signed offset of 9 bits: plain, before, after
-		size := w >> 30
-		if vector && w>>23&1 == 1 {
-			size = 4
-		}
-		off := signed(w, 12, 9)
-		switch w >> 10 & 3 {
-		case 0b01: // after
-			x.Update, x.Post = rn, off
-			off = 0
-		case 0b11: // before
-			x.Update, x.Pre = rn, off
-			off = 0
-		}
+		off := updateARM64(x, rn, w>>10&3, signed(w, 12, 9))
 		simpleARM64(x, w, rt, address(off), 1<<size)
 	case w&0x3b200c00 == 0x38200800: // register offset
-		size := w >> 30
 		a := address(0)
 		if a.Index = Reg(w >> 16 & 31); w>>13&7 != 0b011 || a.Index == spARM64 {
 			a.Base = NoReg
@@ -208,6 +190,21 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 			x.Kills = mask(rn)
 		}
 	}
+}
+
+// updateARM64 sets how an access changes the register with its
+// address: not at all, after it or before it. It returns the
+// offset of the access from that register.
+func updateARM64(x *Instr, rn Reg, mode uint32, off int64) int64 {
+	switch mode {
+	case 0b01: // after
+		x.Update, x.Post = rn, off
+		return 0
+	case 0b11: // before
+		x.Update, x.Pre = rn, off
+		return 0
+	}
+	return off
 }
 
 // simpleARM64 handles one load or store; bits 22 and 23 determine which.
@@ -248,14 +245,8 @@ func pairARM64(x *Instr, w uint32, rt, rn Reg) {
 	case w>>30 == 0, w>>30 == 1:
 		size = 4
 	}
-	off := signed(w, 15, 7) * int64(size)
+	off := updateARM64(x, rn, w>>23&3, signed(w, 15, 7)*int64(size))
 	x.Operand = Operand{Base: rn, Index: NoReg, InMemory: true, Offset: off}
-	switch w >> 23 & 3 {
-	case 0b01:
-		x.Update, x.Post, x.Operand.Offset = rn, off, 0
-	case 0b11:
-		x.Update, x.Pre, x.Operand.Offset = rn, off, 0
-	}
 	load := w>>22&1 == 1
 	switch {
 	case w>>26&1 == 1 && load: // into vectors
@@ -282,7 +273,7 @@ func exclusiveARM64(x *Instr, w uint32, rt, rn Reg) {
 		x.Op, x.Operand = OpSwap, a
 		killARM64(x, rs)
 	case !exclusive && load: // LDAR
-		simpleLoadARM64(x, w, rt, a)
+		simpleARM64(x, w&^(1<<23), rt, a, 1<<(w>>30))
 	case !exclusive: // STLR
 		x.Op, x.Operand, x.Size = OpStore, a, 8
 	case load: // LDXR, LDAXR
@@ -295,13 +286,6 @@ func exclusiveARM64(x *Instr, w uint32, rt, rn Reg) {
 		x.Op, x.Operand = OpAdd, a
 		killARM64(x, rs)
 	}
-}
-
-func simpleLoadARM64(x *Instr, w uint32, rt Reg, a Operand) {
-	if rt == spARM64 {
-		return
-	}
-	x.Op, x.Operand, x.Size, x.Dst = OpLoad, a, 1<<(w>>30), rt
 }
 
 // scanARM64 searches for calls, jumps, and addresses of functions, which two

@@ -95,33 +95,26 @@ type Machine struct {
 	// the constant 0.
 	ZeroIsSP bool
 
-	decode func(dst []Instr, code []byte, pc uint64) []Instr
-	scan   func(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned
+	// Decode appends the instructions of code, whose address is pc.
+	Decode func(dst []Instr, code []byte, pc uint64) []Instr
+
+	// Scan calls yield with the targets of calls, the targets of
+	// jumps that leave the code, and addresses that the code
+	// refers to. Some of the values that it yields are none of
+	// these. It does not decode the code, and is many times as
+	// fast as Decode. It also searches for loads at the given
+	// offsets.
+	Scan func(code []byte, pc uint64, offsets [2]int64, yield func(target uint64)) Scanned
 }
 
 var machines = map[string]*Machine{
-	"amd64": {decode: decodeAMD64, scan: scanAMD64, SP: rsp},
-	"arm64": {decode: decodeARM64, scan: scanARM64, SP: spARM64, ZeroIsSP: true},
+	"amd64": {Decode: decodeAMD64, Scan: scanAMD64, SP: rsp},
+	"arm64": {Decode: decodeARM64, Scan: scanARM64, SP: spARM64, ZeroIsSP: true},
 }
 
 // ForArch returns the machine of a processor (GOARCH); nil if it
 // is not supported.
 func ForArch(arch string) *Machine { return machines[arch] }
-
-// Decode appends the instructions of code, whose address is pc.
-func (m *Machine) Decode(dst []Instr, code []byte, pc uint64) []Instr {
-	return m.decode(dst, code, pc)
-}
-
-// Scan calls yield with the targets of calls, the targets of
-// jumps that leave the code, and addresses that the code refers
-// to. Some of the values that it yields are none of these. It
-// does not decode the code, and is many times as fast as Decode.
-// It also searches for loads at the given offsets.
-func (m *Machine) Scan(code []byte, pc uint64, offsets [2]int64,
-	yield func(target uint64)) Scanned {
-	return m.scan(code, pc, offsets, yield)
-}
 
 // A Scanned has what Scan finds besides addresses.
 type Scanned struct {
