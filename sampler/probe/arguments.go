@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"errors"
 	"iter"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
@@ -129,13 +130,9 @@ func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 	switch t := t.(type) {
 	case *dwarf.TypedefType:
 		return a.assign(name, t.Type, depth+1)
-	case *dwarf.IntType:
+	case *dwarf.IntType, *dwarf.CharType:
 		a.take(name, sampledata.ValueArgument, t.Size(), true)
-	case *dwarf.UintType:
-		a.take(name, sampledata.ValueArgument, t.Size(), false)
-	case *dwarf.CharType:
-		a.take(name, sampledata.ValueArgument, t.Size(), true)
-	case *dwarf.UcharType:
+	case *dwarf.UintType, *dwarf.UcharType:
 		a.take(name, sampledata.ValueArgument, t.Size(), false)
 	case *dwarf.BoolType:
 		a.take(name, sampledata.ValueArgument, 1, false)
@@ -163,24 +160,14 @@ func (a *assignment) assign(name string, t dwarf.Type, depth int) bool {
 // whether there is a value.
 func (a *assignment) assignStruct(name string, t *dwarf.StructType, depth int) bool {
 	is := func(fields ...string) bool {
-		if len(t.Field) != len(fields) {
-			return false
-		}
-		for i, f := range t.Field {
-			if f.Name != fields[i] {
-				return false
-			}
-		}
-		return true
+		return slices.EqualFunc(t.Field, fields,
+			func(f *dwarf.StructField, name string) bool { return f.Name == name })
 	}
 	switch {
-	case is("str", "len"):
+	case is("str", "len"), is("array", "len", "cap"):
 		a.number++
 		a.take(name, sampledata.LengthArgument, 8, true)
-	case is("array", "len", "cap"):
-		a.number++
-		a.take(name, sampledata.LengthArgument, 8, true)
-		a.number++
+		a.number += len(t.Field) - 2 // a capacity
 	case is("_type", "data"), is("tab", "data"):
 		a.take(name, sampledata.PointerArgument, 8, false)
 		a.number++

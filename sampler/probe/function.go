@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"errors"
+
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
@@ -49,24 +51,37 @@ func (p *Program) Function(name string) (Function, error) {
 	if !ok {
 		return Function{}, p.unknown(name)
 	}
+	f, refusal := p.places(fn)
+	switch {
+	case errors.Is(refusal, errAssembly), errors.Is(refusal, errNoFrame):
+		return f, p.refused(name, refusal.Error(), p.callers(fn))
+	case refusal != nil:
+		return f, p.refused(name, "its code can't be read: "+refusal.Error(), nil)
+	}
+	return f, nil
+}
+
+var (
+	errAssembly = errors.New("it is written in assembly, or is where a stack begins")
+	errNoFrame  = errors.New(
+		"it has no frame of its own (it calls nothing, and keeps all it needs in registers)")
+)
+
+// places finds the places in a function.
+func (p *Program) places(fn pclntab.Func) (f Function, err error) {
 	if fn.Flags&(pclntab.Asm|pclntab.SPWrite|pclntab.TopFrame) != 0 {
-		return Function{}, p.refused(name, "it is written in assembly, or is where a stack begins",
-			p.callers(fn))
+		return f, errAssembly
 	}
 	code, err := p.code(fn)
 	if err != nil {
-		return Function{}, p.refused(name, "its code can't be read: "+err.Error(), nil)
+		return f, err
 	}
-	f := Function{Name: name}
-	f.File, _ = fn.Line(fn.Entry)
-	f.Line = fn.StartLine()
 	check, at := p.behindCheck(code)
 	if !p.opensFrame(code[at]) {
-		return Function{}, p.refused(name,
-			"it has no frame of its own (it calls nothing, and keeps all it needs in registers)",
-			p.callers(fn))
+		return f, errNoFrame
 	}
-	f.Entry = code[at].PC
+	f = Function{Name: fn.Name(), Line: fn.StartLine(), Entry: code[at].PC}
+	f.File, _ = fn.Line(fn.Entry)
 	if at > 0 {
 		f.Check, f.Grows = code[check].PC, p.growing(code, code[check].Target)
 	}
@@ -148,9 +163,11 @@ func (p *Program) returns(fn pclntab.Func, code []machinecode.Instr) (list []uin
 // callers returns some functions that call a function directly
 // and can be probed.
 func (p *Program) callers(fn pclntab.Func) (list []string) {
-	for i := 0; i < p.bin.Table.Len() && len(list) < maxInstead; i++ {
-		other, ok := p.bin.Table.At(i)
-		if !ok || other.End-other.Entry > maxCode ||
+	for other := range p.bin.Table.All() {
+		if len(list) == maxInstead {
+			break
+		}
+		if other.End-other.Entry > maxCode ||
 			goruntime.IsRuntime(other.Name()) && !goruntime.IsRuntime(fn.Name()) {
 			continue
 		}
@@ -171,13 +188,6 @@ func (p *Program) callers(fn pclntab.Func) (list []string) {
 
 // canProbe reports whether Function finds places in a function.
 func (p *Program) canProbe(fn pclntab.Func) bool {
-	if fn.Flags&(pclntab.Asm|pclntab.SPWrite|pclntab.TopFrame) != 0 {
-		return false
-	}
-	code, err := p.code(fn)
-	if err != nil {
-		return false
-	}
-	_, at := p.behindCheck(code)
-	return p.opensFrame(code[at])
+	_, err := p.places(fn)
+	return err == nil
 }
