@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"cmp"
 	"debug/buildinfo"
 	"debug/elf"
 	"debug/macho"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/target/elffile"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // An Executable describes a Go program's file, without running the program.
@@ -112,8 +114,6 @@ func (e *Executable) format(path string) error {
 }
 
 var (
-	elfArches = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64",
-		elf.EM_386: "386"}
 	peArches = map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64",
 		pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}
 	machoArches = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}
@@ -122,10 +122,8 @@ var (
 // elfArch returns the GOARCH of a processor, or the name that
 // ELF has for one that cpprof does not know.
 func elfArch(m elf.Machine) string {
-	if arch, ok := elfArches[m]; ok {
-		return arch
-	}
-	return strings.ToLower(strings.TrimPrefix(m.String(), "EM_"))
+	name := strings.ToLower(strings.TrimPrefix(m.String(), "EM_"))
+	return cmp.Or(goruntime.ArchOf(m), name)
 }
 
 func elfSystem(x *elf.File) string {

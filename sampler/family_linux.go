@@ -1,17 +1,18 @@
+//go:build amd64 || arm64
+
 package sampler
 
 import (
-	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // A family is a process, the root, and its descendants, as /proc
@@ -20,8 +21,8 @@ import (
 type family struct {
 	root     int
 	children bool
-	group    int         // the root's process group
-	began    processStat // the root
+	group    int       // the root's process group
+	began    halt.Stat // the root
 	// the parents of the root and of this process; their other
 	// children are not members
 	outer     [2]int
@@ -49,15 +50,15 @@ func newFamily(root *Process, children bool) (*family, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading what processes run: %w: is /proc mounted?", err)
 	}
-	s := root.from.processStat
-	if s.pid == 0 {
-		if s, err = readStat(root.PID); err != nil {
+	s := root.from.Stat
+	if s.PID == 0 {
+		if s, err = halt.ReadStat(root.PID); err != nil {
 			return nil, fmt.Errorf("reading where process %d comes from: %w", root.PID, err)
 		}
 	}
 	return &family{
-		own: own, script: script, root: root.PID, children: children, group: s.group,
-		began: s, outer: [2]int{s.parent, os.Getppid()},
+		own: own, script: script, root: root.PID, children: children, group: s.Group,
+		began: s, outer: [2]int{s.Parent, os.Getppid()},
 		members: map[int]*member{root.PID: {pid: root.PID}}, strangers: map[int]bool{self: true},
 		kinds: map[image]programKind{},
 	}, nil
@@ -74,7 +75,7 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 			changed = append(changed, m)
 		}
 	}
-	var fresh []processStat
+	var fresh []halt.Stat
 	// a member may start a process after findNew has looked, and
 	// end before this call does
 	grows := f.mayGrow()
@@ -86,19 +87,19 @@ func (f *family) findChanged(o ProgramFilter) []*member {
 	}
 	for more := true; more; {
 		more = false
-		fresh = slices.DeleteFunc(fresh, func(s processStat) bool {
+		fresh = slices.DeleteFunc(fresh, func(s halt.Stat) bool {
 			if !f.isMember(s) {
 				return false
 			}
-			m := &member{pid: s.pid}
-			f.members[s.pid] = m
+			m := &member{pid: s.PID}
+			f.members[s.PID] = m
 			inspect(m)
 			more = true
 			return true
 		})
 	}
 	for _, s := range fresh {
-		f.strangers[s.pid] = true
+		f.strangers[s.PID] = true
 	}
 	f.barren = !grows && !f.mayGrow()
 	return changed
@@ -117,25 +118,25 @@ func (f *family) mayGrow() bool {
 // findNew returns the processes that did not exist at the
 // previous call, oldest first, and forgets those that have
 // ended.
-func (f *family) findNew() []processStat {
+func (f *family) findNew() []halt.Stat {
 	pids, err := allProcesses()
 	if err != nil {
 		return nil
 	}
 	there := make(map[int]bool, len(pids))
-	var fresh []processStat
+	var fresh []halt.Stat
 	for _, pid := range pids {
 		there[pid] = true
 		if f.members[pid] != nil || f.strangers[pid] {
 			continue
 		}
-		if s, err := readStat(pid); err == nil {
+		if s, err := halt.ReadStat(pid); err == nil {
 			fresh = append(fresh, s)
 		}
 	}
 	maps.DeleteFunc(f.members, func(pid int, _ *member) bool { return !there[pid] })
 	maps.DeleteFunc(f.strangers, func(pid int, _ bool) bool { return !there[pid] })
-	slices.SortFunc(fresh, processStat.compare)
+	slices.SortFunc(fresh, halt.Stat.Compare)
 	return fresh
 }
 
@@ -146,20 +147,20 @@ func (f *family) findNew() []processStat {
 // shell's, so it is a member. An orphan that comes when no
 // member was left is somebody else's: the group may belong to
 // other programs of a terminal or a test.
-func (f *family) isMember(s processStat) bool {
-	if parent := f.members[s.parent]; parent != nil {
+func (f *family) isMember(s halt.Stat) bool {
+	if parent := f.members[s.Parent]; parent != nil {
 		return !parent.reported
 	}
-	if f.barren || s.group != f.group || s.compare(f.began) < 0 ||
-		slices.Contains(f.outer[:], s.parent) {
+	if f.barren || s.Group != f.group || s.Compare(f.began) < 0 ||
+		slices.Contains(f.outer[:], s.Parent) {
 		return false
 	}
 	// An orphan: its parent began and ended between two calls of findNew.
-	if s.parent == 1 {
+	if s.Parent == 1 {
 		return true
 	}
-	parent, err := readStat(s.parent)
-	return err == nil && parent.group != f.group
+	parent, err := halt.ReadStat(s.Parent)
+	return err == nil && parent.Group != f.group
 }
 
 // hasChanged reports whether a member runs another program than
@@ -259,52 +260,14 @@ func (f *family) scriptRuns() bool {
 
 // isRunning reports whether a process exists and is not a zombie.
 func (*family) isRunning(pid int) bool {
-	return !looksEnded(pid)
-}
-
-// A processStat has the fields of /proc/PID/stat that this package needs.
-type processStat struct {
-	pid, parent, group int
-	state              byte
-	flags              uint64
-	start              uint64 // start time in ticks since the machine started
-	stack              uint64 // where the first stack begins; 0 without permission
+	return !halt.LooksEnded(pid)
 }
 
 // An origin is where a process comes from, as it was when the
 // process began or was found.
-type origin struct{ processStat }
+type origin struct{ halt.Stat }
 
 func originOf(pid int) origin {
-	s, _ := readStat(pid) // without it, it is read when it is needed
+	s, _ := halt.ReadStat(pid) // without it, it is read when it is needed
 	return origin{s}
-}
-
-func readStat(pid int) (processStat, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return processStat{}, err
-	}
-	// The command is in parentheses and may contain any byte,
-	// parentheses and spaces included.
-	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(f) < 20 || len(f[0]) != 1 {
-		return processStat{}, fmt.Errorf("/proc/%d/stat has %d fields: is /proc that of Linux?",
-			pid, len(f)+2)
-	}
-	s := processStat{pid: pid, state: f[0][0]}
-	s.parent, _ = strconv.Atoi(f[1])
-	s.group, _ = strconv.Atoi(f[2])
-	s.flags, _ = strconv.ParseUint(f[6], 10, 64)
-	s.start, err = strconv.ParseUint(f[19], 10, 64)
-	if len(f) > 25 {
-		s.stack, _ = strconv.ParseUint(f[25], 10, 64)
-	}
-	return s, err
-}
-
-// compare orders processes by start time. Many processes may
-// start within one tick, so the pid decides then.
-func (s processStat) compare(t processStat) int {
-	return cmp.Or(cmp.Compare(s.start, t.start), cmp.Compare(s.pid, t.pid))
 }

@@ -1,10 +1,13 @@
+//go:build amd64 || arm64
+
 package sampler
 
 import (
 	"fmt"
-	"runtime"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // An Identity tells one program from another. Programs may have
@@ -20,7 +23,7 @@ type Identity struct {
 // IdentityOf returns which program a process runs now. It is the
 // zero Identity if that can't be read.
 func IdentityOf(pid int) Identity {
-	s, err := readStat(pid)
+	s, err := halt.ReadStat(pid)
 	if err != nil {
 		return Identity{}
 	}
@@ -28,7 +31,7 @@ func IdentityOf(pid int) Identity {
 	if err != nil {
 		return Identity{}
 	}
-	return Identity{pid, s.start, s.stack, i}
+	return Identity{pid, s.Start, s.Stack, i}
 }
 
 // HaltableBy returns the processes that a user could halt, too.
@@ -38,7 +41,7 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 	if u.UID == 0 {
 		return list
 	}
-	OnEndingThread(func() {
+	halt.OnEndingThread(func() {
 		if !becomeUser(u) {
 			return
 		}
@@ -51,26 +54,6 @@ func HaltableBy(list []*Process, u User) (may []*Process) {
 		}
 	})
 	return may
-}
-
-// OnEndingThread calls a function on a thread that ends
-// afterwards, and with it what the function changes about the
-// thread. It is not the process's first thread.
-func OnEndingThread(f func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // the thread ends with this goroutine, which does not unlock it
-		if unix.Gettid() == unix.Getpid() {
-			defer runtime.UnlockOSThread()
-			// the main thread would not end; while it is locked
-			// here, another one is taken
-			OnEndingThread(f)
-			return
-		}
-		f()
-	}()
-	<-done
 }
 
 // becomeUser makes the kernel judge what this thread opens as if

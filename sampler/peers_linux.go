@@ -1,3 +1,5 @@
+//go:build amd64 || arm64
+
 package sampler
 
 import (
@@ -8,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // peers finds out which other processes sample a target, and
@@ -41,11 +45,11 @@ func meetPeers(p *Process) *peers {
 	if p.Elsewhere {
 		return &peers{}
 	}
-	from := p.from.processStat
-	if from.pid == 0 {
-		from, _ = readStat(p.PID)
+	from := p.from.Stat
+	if from.PID == 0 {
+		from, _ = halt.ReadStat(p.PID)
 	}
-	name := func(i int) string { return fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, from.start, i) }
+	name := func(i int) string { return fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, from.Start, i) }
 	m, own := &peers{found: make(chan Peer, peerNames+maxPeers), met: map[int]bool{}}, -1
 	for i := range peerNames {
 		l, err := net.Listen("unix", name(i))

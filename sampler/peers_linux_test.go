@@ -13,7 +13,7 @@ func TestStrangersAmongPeers(t *testing.T) {
 	p := ourselves(t)
 	var all []net.Listener
 	for i := range peerNames {
-		l, err := net.Listen("unix", fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, p.from.start, i))
+		l, err := net.Listen("unix", fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, p.from.Start, i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,17 +1,21 @@
+//go:build amd64 || arm64
+
 package sampler
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // awaitExit waits until the process has ended, and returns true,
@@ -24,7 +28,7 @@ func awaitExit(pid int, _ *exec.Cmd, stop <-chan struct{}) bool {
 	}
 	// The kernel is too old for pidfds, or the process has already ended.
 	for {
-		if hasEnded(pid) {
+		if halt.HasEnded(pid) {
 			return true
 		}
 		select {
@@ -62,36 +66,6 @@ func awaitFile(pidfd int, stop <-chan struct{}) (ended, ok bool) {
 	}
 }
 
-// endedLooks is how many times in a row a process must look ended.
-const endedLooks = 4
-
-// hasEnded reports whether a process has certainly ended, and is
-// gone or a zombie. One look is no proof: see looksEnded.
-func hasEnded(pid int) bool {
-	for i := range endedLooks {
-		if i > 0 {
-			time.Sleep(time.Millisecond)
-		}
-		if !looksEnded(pid) {
-			return false
-		}
-	}
-	return true
-}
-
-// looksEnded reports whether a process seems to have ended. A
-// zombie is no proof: it may be the first thread while another
-// one executes a program. If that is over between the two looks
-// here, the one thread is the new program's.
-func looksEnded(pid int) bool {
-	s, err := readStat(pid)
-	if s.state != 'Z' {
-		return err != nil || s.state == 'X'
-	}
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	return err != nil || len(tasks) <= 1
-}
-
 func executableOf(pid int, _ string) string { return fmt.Sprintf("/proc/%d/exe", pid) }
 
 // execPatience is for how many milliseconds inspect waits if a
@@ -109,12 +83,12 @@ func (p *Process) inspect() (err error) {
 		if err = p.look(); !errors.Is(err, errGone) {
 			return err
 		}
-		if hasEnded(p.PID) {
+		if halt.HasEnded(p.PID) {
 			break
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if stateOf(p.PID) == 'Z' {
+	if s, _ := halt.ReadStat(p.PID); s.State == 'Z' {
 		return &TargetError{PID: p.PID, What: "the process has exited",
 			Advice: "its parent has not collected it yet; give another pid"}
 	}
@@ -132,7 +106,7 @@ func (p *Process) look() error {
 	case err != nil:
 		return &TargetError{PID: p.PID, What: err.Error(), Advice: "is /proc mounted?"}
 	}
-	if looksEnded(p.PID) {
+	if halt.LooksEnded(p.PID) {
 		return errGone
 	}
 	if tgid := field(status, "Tgid"); tgid != "" && tgid != strconv.Itoa(p.PID) {
@@ -146,7 +120,7 @@ func (p *Process) look() error {
 	name, err := os.Readlink(p.Executable)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			if s, err := readStat(p.PID); err == nil && s.flags&kernelThread != 0 {
+			if s, err := halt.ReadStat(p.PID); err == nil && s.Flags&kernelThread != 0 {
 				return &TargetError{PID: p.PID, What: "this is a thread of the kernel",
 					Advice: "give the pid of a Go program"}
 			}
@@ -180,7 +154,7 @@ func argumentsOf(pid int) []string {
 		if err != nil || len(cmdline) > 0 {
 			return splitArguments(cmdline)
 		}
-		if hasEnded(pid) {
+		if halt.HasEnded(pid) {
 			return nil
 		}
 		time.Sleep(time.Millisecond)
@@ -198,7 +172,7 @@ const forkedOnly = 0x40
 // parent's memory.
 func awaitExec(pid int) {
 	for range execPatience {
-		if s, err := readStat(pid); err != nil || s.flags&forkedOnly == 0 || s.state == 'Z' {
+		if s, err := halt.ReadStat(pid); err != nil || s.Flags&forkedOnly == 0 || s.State == 'Z' {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -210,17 +184,10 @@ func awaitExec(pid int) {
 // launched, has executed another program since. What is known of
 // the process, such as its command line, is then wrong.
 func (p *Process) HasExecuted() bool {
-	s, err := readStat(p.PID)
+	s, err := halt.ReadStat(p.PID)
 	found := p.identity
-	return err == nil && s.start == found.start && found.stack != 0 && s.stack != 0 &&
-		s.stack != found.stack
-}
-
-// stateOf returns the letter of the process's state in
-// /proc/PID/stat, or 0 if there is no such process.
-func stateOf(pid int) byte {
-	s, _ := readStat(pid)
-	return s.state
+	return err == nil && s.Start == found.start && found.stack != 0 && s.Stack != 0 &&
+		s.Stack != found.stack
 }
 
 // Denied returns an error that explains why halting or reading a
@@ -263,16 +230,15 @@ func (p *Process) keptTraced() error {
 
 // traced returns an error if another process traces this one.
 func (p *Process) traced(status []byte) error {
-	tracer := field(status, "TracerPid")
-	if tracer == "" || tracer == "0" {
+	tracer, _ := strconv.Atoi(field(status, "TracerPid"))
+	if tracer == 0 {
 		return nil
 	}
 	// The kernel reports the tracing thread, not its process.
-	if own, err := os.ReadFile(filepath.Join("/proc", tracer, "status")); err == nil {
-		tracer = field(own, "Tgid")
-	}
+	by, name := halt.ProcessOf(tracer)
 	return &TargetError{
-		PID: p.PID, What: "already traced by process " + tracer + nameOf(tracer),
+		PID:    p.PID,
+		What:   fmt.Sprintf("already traced by process %d%s", cmp.Or(by, tracer), name),
 		Advice: "end that debugger or profiler first",
 	}
 }
@@ -372,17 +338,6 @@ func field(status []byte, name string) string {
 	return ""
 }
 
-// nameOf returns the name of a process, in parentheses, or "" if
-// it is not known.
-func nameOf(pid string) string {
-	n, err := strconv.Atoi(pid)
-	name := commOf(n)
-	if err != nil || name == "" {
-		return ""
-	}
-	return " (" + name + ")"
-}
-
 // commOf returns the name of a process, or "" if it is not known.
 func commOf(pid int) string {
 	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
@@ -396,3 +351,7 @@ func splitArguments(cmdline []byte) []string {
 	}
 	return strings.Split(s, "\x00")
 }
+
+// Stuck waits for a while. It returns the id of a process if the
+// process's memory was being read all the time, and otherwise 0.
+func Stuck(patience time.Duration) (pid int) { return halt.Stuck(patience) }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // Programs of the toolchain are recognised by their build
@@ -69,11 +71,11 @@ func TestFamilyOfAnEndedCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.group != root.PID || f.began.pid != root.PID {
-		t.Errorf("group %d, begun by %d, want %d for both", f.group, f.began.pid, root.PID)
+	if f.group != root.PID || f.began.PID != root.PID {
+		t.Errorf("group %d, begun by %d, want %d for both", f.group, f.began.PID, root.PID)
 	}
 	f.findChanged(ProgramFilter{Children: true})
-	orphan := processStat{pid: root.PID + 1, parent: 1, group: f.group, start: f.began.start + 1}
+	orphan := halt.Stat{PID: root.PID + 1, Parent: 1, Group: f.group, Start: f.began.Start + 1}
 	if f.isMember(orphan) {
 		t.Error("an orphan that began when no member of the family was left counts as one")
 	}
@@ -83,20 +85,20 @@ func TestFamilyOfAnEndedCommand(t *testing.T) {
 // is a member of the family.
 func TestFamily(t *testing.T) {
 	f := &family{
-		group: 10, began: processStat{pid: 10, start: 50}, outer: [2]int{3, 4},
+		group: 10, began: halt.Stat{PID: 10, Start: 50}, outer: [2]int{3, 4},
 		members: map[int]*member{10: {pid: 10}, 12: {pid: 12, reported: true}},
 	}
 	for name, c := range map[string]struct {
-		s    processStat
+		s    halt.Stat
 		want bool
 	}{
-		"child":                           {processStat{pid: 13, parent: 10, group: 13, start: 60}, true},
-		"child of a recorded program":     {processStat{pid: 13, parent: 12, group: 10, start: 60}, false},
-		"orphan":                          {processStat{pid: 13, parent: 1, group: 10, start: 50}, true},
-		"orphan of the same tick, before": {processStat{pid: 9, parent: 1, group: 10, start: 50}, false},
-		"older orphan":                    {processStat{pid: 13, parent: 1, group: 10, start: 49}, false},
-		"orphan of another group":         {processStat{pid: 13, parent: 1, group: 11, start: 60}, false},
-		"neighbour in a pipeline":         {processStat{pid: 13, parent: 4, group: 10, start: 60}, false},
+		"child":                           {halt.Stat{PID: 13, Parent: 10, Group: 13, Start: 60}, true},
+		"child of a recorded program":     {halt.Stat{PID: 13, Parent: 12, Group: 10, Start: 60}, false},
+		"orphan":                          {halt.Stat{PID: 13, Parent: 1, Group: 10, Start: 50}, true},
+		"orphan of the same tick, before": {halt.Stat{PID: 9, Parent: 1, Group: 10, Start: 50}, false},
+		"older orphan":                    {halt.Stat{PID: 13, Parent: 1, Group: 10, Start: 49}, false},
+		"orphan of another group":         {halt.Stat{PID: 13, Parent: 1, Group: 11, Start: 60}, false},
+		"neighbour in a pipeline":         {halt.Stat{PID: 13, Parent: 4, Group: 10, Start: 60}, false},
 	} {
 		if got := f.isMember(c.s); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

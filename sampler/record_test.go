@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/monitor"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
@@ -234,7 +235,7 @@ func TestFind(t *testing.T) {
 		t.Skip("there is no true to try it on")
 	}
 	defer dead.Wait()
-	for stateOf(dead.Process.Pid) != 'Z' {
+	for s, _ := halt.ReadStat(dead.Process.Pid); s.State != 'Z'; s, _ = halt.ReadStat(dead.Process.Pid) {
 		time.Sleep(time.Millisecond)
 	}
 	for _, c := range []struct {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,9 +58,9 @@ type Process struct {
 // Open opens a process for reading and halting.
 func Open(pid int) (*Process, error) {
 	p := &Process{pid: pid}
-	st, err := readStat(pid)
+	st, err := ReadStat(pid)
 	if err == nil {
-		p.start = st.start
+		p.start = st.Start
 		err = p.open()
 		for range transient {
 			if err == nil || p.hasEnded() || errors.Is(err, os.ErrPermission) {
@@ -85,38 +84,11 @@ func Open(pid int) (*Process, error) {
 // have none for a moment, too.
 const transient = 1000
 
-// endedLooks is how many times in a row a process must look ended.
-const endedLooks = 4
-
-// hasEnded reports whether the process has certainly ended. One
-// look is no proof: see looksEnded.
+// hasEnded reports whether the process has certainly ended, even
+// if another one has its id now.
 func (p *Process) hasEnded() bool {
-	for i := range endedLooks {
-		if i > 0 {
-			time.Sleep(time.Millisecond)
-		}
-		if !p.looksEnded() {
-			return false
-		}
-	}
-	return true
-}
-
-// looksEnded reports whether the process seems to have ended. A
-// zombie leader is no proof: another thread may be executing a
-// program, and then takes over the leader's id. If that happens
-// between the two looks here, the one thread is the new
-// program's.
-func (p *Process) looksEnded() bool {
-	st, err := readStat(p.pid)
-	if err != nil || st.start != p.start || st.state == 'X' {
-		return true
-	}
-	if st.state != 'Z' {
-		return false
-	}
-	tids, err := p.Threads()
-	return err != nil || len(tids) <= 1
+	st, err := ReadStat(p.pid)
+	return err == nil && st.Start != p.start || HasEnded(p.pid)
 }
 
 func (p *Process) open() (err error) {
@@ -247,7 +219,7 @@ func (p *Process) LimitHalts(limit time.Duration) { p.limit = limit }
 func (p *Process) PID() int { return p.pid }
 
 // Path returns the path of one of the process's files under /proc.
-func (p *Process) Path(name string) string { return "/proc/" + strconv.Itoa(p.pid) + "/" + name }
+func (p *Process) Path(name string) string { return processFile(p.pid, name) }
 
 // Check returns nil if the process still runs the program that
 // it ran when it was opened, and otherwise ErrEnded or ErrExec.

@@ -4,10 +4,12 @@ package halt
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -73,10 +75,8 @@ func (f File) names() ([]string, error) {
 
 // Close closes the file.
 func (f File) Close() error {
-	if _, _, e := unix.RawSyscall(unix.SYS_CLOSE, uintptr(f.fd), 0, 0); e != 0 {
-		return e
-	}
-	return nil
+	_, _, e := unix.RawSyscall(unix.SYS_CLOSE, uintptr(f.fd), 0, 0)
+	return errorOf(e)
 }
 
 // room is for how many open files there is room before the first
@@ -133,8 +133,10 @@ func (p *Process) Executable() (*os.File, uint64, error) {
 }
 
 // Threads returns the ids of the process's threads.
-func (p *Process) Threads() ([]int, error) {
-	f, err := OpenFile(p.Path("task")) // os.Open may sleep in a test, where its mutex is contended
+func (p *Process) Threads() ([]int, error) { return threads(p.pid) }
+
+func threads(pid int) ([]int, error) {
+	f, err := OpenFile(processFile(pid, "task")) // os.Open may sleep in a test, where its mutex is contended
 	if err != nil {
 		return nil, err
 	}
@@ -149,31 +151,41 @@ func (p *Process) Threads() ([]int, error) {
 	return tids, err
 }
 
-// A stat has the fields of /proc/PID/stat that this package needs.
-type stat struct {
-	state byte
-	start uint64
+// A Stat has the fields of /proc/PID/stat that cpprof needs.
+type Stat struct {
+	PID, Parent, Group int
+	State              byte
+	Flags              uint64
+	Start              uint64 // in ticks since the machine started
+	Stack              uint64 // where the first stack begins; 0 without permission
 }
 
-func readStat(pid int) (stat, error) { return readStatFile(processFile(pid, "stat")) }
+// Compare orders processes by start time. Many processes may
+// start within one tick, so the pid decides then.
+func (s Stat) Compare(t Stat) int {
+	return cmp.Or(cmp.Compare(s.Start, t.Start), cmp.Compare(s.PID, t.PID))
+}
+
+// ReadStat returns the fields of a process.
+func ReadStat(pid int) (Stat, error) { return readStatFile(processFile(pid, "stat")) }
 
 // readThreadStat returns the fields of one thread. For a
 // process, the kernel adds up the fields of all threads, a tenth
 // of a microsecond each.
-func readThreadStat(pid, tid int) (stat, error) {
+func readThreadStat(pid, tid int) (Stat, error) {
 	return readStatFile(threadFile(pid, tid, "stat"))
 }
 
-func readStatFile(path string) (stat, error) {
+func readStatFile(path string) (Stat, error) {
 	file, err := OpenFile(path)
 	if err != nil {
-		return stat{}, err
+		return Stat{}, err
 	}
 	defer file.Close()
 	var buf statBuffer
 	n, err := file.ReadAt(buf[:], 0)
 	if err != nil {
-		return stat{}, err
+		return Stat{}, err
 	}
 	return statOf(buf[:n])
 }
@@ -182,16 +194,55 @@ func readStatFile(path string) (stat, error) {
 type statBuffer [1024]byte
 
 // statOf decodes the content of a stat file.
-func statOf(b []byte) (stat, error) {
+func statOf(b []byte) (Stat, error) {
 	// The command is in parentheses and may contain any byte,
 	// parentheses and spaces included.
 	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) < 20 {
-		return stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?",
+	if len(fields) < 26 || len(fields[0]) != 1 {
+		return Stat{}, fmt.Errorf("a stat file has %d fields: is /proc that of Linux?",
 			len(fields)+2)
 	}
+	pid, _, _ := bytes.Cut(b, []byte(" "))
+	number := func(field []byte) uint64 {
+		n, _ := strconv.ParseUint(string(field), 10, 64)
+		return n
+	}
 	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
-	return stat{state: fields[0][0], start: start}, err
+	return Stat{
+		PID: int(number(pid)), Parent: int(number(fields[1])), Group: int(number(fields[2])),
+		State: fields[0][0], Flags: number(fields[6]), Start: start, Stack: number(fields[25]),
+	}, err
+}
+
+// endedLooks is how many times in a row a process must look ended.
+const endedLooks = 4
+
+// HasEnded reports whether a process has certainly ended, and is
+// gone or a zombie. One look is no proof: see LooksEnded.
+func HasEnded(pid int) bool {
+	for i := range endedLooks {
+		if i > 0 {
+			time.Sleep(time.Millisecond)
+		}
+		if !LooksEnded(pid) {
+			return false
+		}
+	}
+	return true
+}
+
+// LooksEnded reports whether a process seems to have ended. A
+// zombie leader is no proof: another thread may be executing a
+// program, and then takes over the leader's id. If that happens
+// between the two looks here, the one thread is the new
+// program's.
+func LooksEnded(pid int) bool {
+	s, err := ReadStat(pid)
+	if s.State != 'Z' {
+		return err != nil || s.State == 'X'
+	}
+	tids, err := threads(pid)
+	return err != nil || len(tids) <= 1
 }
 
 // processFile and threadFile return the path of a file below
@@ -223,14 +274,15 @@ func readFile(path string) []byte {
 }
 
 // statusField returns the number in one line of a process's or
-// thread's status file; 0 if it can't be read.
+// thread's status file, the last if there are several; 0 if it
+// can't be read.
 func statusField(path, name string) int {
 	_, after, ok := bytes.Cut(readFile(path), []byte("\n"+name+":\t"))
 	if !ok {
 		return 0
 	}
 	line, _, _ := bytes.Cut(after, []byte("\n"))
-	n, _ := strconv.Atoi(string(line))
+	n, _ := strconv.Atoi(string(line[bytes.LastIndexByte(line, '\t')+1:]))
 	return n
 }
 
@@ -247,9 +299,9 @@ func isFiltered(pid, tid int) bool {
 	return statusField(threadFile(pid, tid, "status"), "Seccomp") != 0
 }
 
-// processOf returns the id and the name of the process that a
+// ProcessOf returns the id and the name of the process that a
 // thread belongs to, such as 4711 and " (gdb)".
-func processOf(tid int) (pid int, name string) {
+func ProcessOf(tid int) (pid int, name string) {
 	pid = statusField(processFile(tid, "status"), "Tgid")
 	if comm := bytes.TrimSpace(readFile(processFile(pid, "comm"))); len(comm) > 0 {
 		name = " (" + string(comm) + ")"

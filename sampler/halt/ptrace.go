@@ -48,6 +48,11 @@ func waitid(tid int, in *siginfo, options int) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_WAITID, unix.P_PID, uintptr(tid),
 		uintptr(unsafe.Pointer(in)),
 		uintptr(options|unix.WALL), 0, 0)
+	return errorOf(e)
+}
+
+// errorOf returns the error of a raw system call.
+func errorOf(e unix.Errno) error {
 	if e != 0 {
 		return e
 	}
@@ -59,18 +64,12 @@ func waitid(tid int, in *siginfo, options int) error {
 // until that is done, so it informs Go's scheduler.
 func seize(tid int) error {
 	_, _, e := unix.Syscall6(unix.SYS_PTRACE, unix.PTRACE_SEIZE, uintptr(tid), 0, 0, 0, 0)
-	if e != 0 {
-		return e
-	}
-	return nil
+	return errorOf(e)
 }
 
 func ptrace(request, tid int, addr, data uintptr) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(request), uintptr(tid), addr, data, 0, 0)
-	if e != 0 {
-		return e
-	}
-	return nil
+	return errorOf(e)
 }
 
 func interrupt(tid int) error { return ptrace(unix.PTRACE_INTERRUPT, tid, 0, 0) }

@@ -45,8 +45,5 @@ func setAction(signal unix.Signal, action, old *sigaction) error {
 	_, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(signal),
 		uintptr(unsafe.Pointer(action)), uintptr(unsafe.Pointer(old)),
 		unsafe.Sizeof(old.mask), 0, 0)
-	if e != 0 {
-		return e
-	}
-	return nil
+	return errorOf(e)
 }

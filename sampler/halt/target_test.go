@@ -288,12 +288,12 @@ func (g *target) threads() string {
 func (g *target) stopped() {
 	g.t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		st, err := readStat(g.Process.Pid)
-		if err == nil && st.state == 'T' {
+		st, err := ReadStat(g.Process.Pid)
+		if err == nil && st.State == 'T' {
 			return
 		}
 		if err != nil || time.Now().After(end) {
-			g.t.Fatalf("not stopped: %c, %v", st.state, err)
+			g.t.Fatalf("not stopped: %c, %v", st.State, err)
 		}
 	}
 }

@@ -2,8 +2,6 @@
 
 package halt
 
-import "strconv"
-
 // ThreadFiles reads files of the threads of a process in /proc.
 // It keeps them open: opening one costs several times as much as
 // reading it, and in a halt it takes longer than all else that
@@ -26,10 +24,7 @@ func NewThreadFiles(pid, most int, names ...string) ThreadFiles {
 func (t *ThreadFiles) Read(tid, file int, buf []byte) ([]byte, error) {
 	all := t.of(tid)
 	if all[file] == nil {
-		// Package fmt takes a lock, which is forbidden in a halt
-		// (see pin.go).
-		f, err := OpenFile("/proc/" + strconv.Itoa(t.pid) + "/task/" + strconv.Itoa(tid) + "/" +
-			t.names[file])
+		f, err := OpenFile(threadFile(t.pid, tid, t.names[file]))
 		if err != nil {
 			return nil, err
 		}

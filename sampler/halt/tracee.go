@@ -123,7 +123,7 @@ func (w *worker) refused(tid int, err error) error {
 		return nil
 	}
 	w.unpin()
-	if st, e := readThreadStat(w.pid, tid); e != nil || st.state == 'Z' || st.state == 'X' {
+	if st, e := readThreadStat(w.pid, tid); e != nil || st.State == 'Z' || st.State == 'X' {
 		return nil
 	}
 	if err != unix.EPERM {
@@ -131,7 +131,7 @@ func (w *worker) refused(tid int, err error) error {
 	}
 	e := &TracedError{text: fmt.Sprintf("halting thread %d of process %d: ", tid, w.pid)}
 	if tracer := tracerOf(w.pid, tid); tracer != 0 {
-		by, name := processOf(tracer)
+		by, name := ProcessOf(tracer)
 		e.By = by
 		e.text += fmt.Sprintf("process %d%s traces it: end that debugger or profiler first",
 			by, name)
@@ -203,7 +203,7 @@ func (w *worker) awaitChange() bool {
 func (w *worker) checkAsleep(t *tracee) {
 	var buf statBuffer
 	if b, err := w.stats.Read(t.tid, 0, buf[:]); err == nil {
-		if st, _ := statOf(b); st.state == 'D' {
+		if st, _ := statOf(b); st.State == 'D' {
 			t.state = asleep
 		}
 	}

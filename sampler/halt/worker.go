@@ -57,7 +57,7 @@ func startWorker(pid int) *worker {
 	ignoreStops()
 	w.reaper.init(w)
 	ready := make(chan struct{})
-	go w.run(ready)
+	go OnEndingThread(func() { w.run(ready) })
 	<-ready
 	return w
 }
@@ -94,17 +94,6 @@ func AwaitThreadEnd(tid int) error {
 // run is the main loop of the worker: it serves requests, and
 // between them detaches from the threads that it owes that.
 func (w *worker) run(ready chan struct{}) {
-	runtime.LockOSThread()
-	if unix.Gettid() == unix.Getpid() {
-		// The main thread doesn't end with its goroutine, and so
-		// would keep its tracees. This goroutine keeps the main
-		// thread locked until the new one has locked a thread,
-		// which therefore is another one.
-		go w.run(ready)
-		<-ready
-		runtime.UnlockOSThread()
-		return
-	}
 	w.tid = unix.Gettid()
 	// Without this, a sleep of 10 µs takes an ordinary thread 60 µs.
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
@@ -128,10 +117,27 @@ func (w *worker) run(ready chan struct{}) {
 		case <-owed:
 			w.detachOwed()
 		case <-w.quit:
-			// The OS thread ends with its goroutine, since it is
-			// locked to it. The kernel then detaches it from the
-			// rest.
-			return
+			return // and the kernel detaches the OS thread, which ends, from the rest
 		}
 	}
+}
+
+// OnEndingThread calls a function on a thread that ends
+// afterwards, and with it what the function changes about the
+// thread. It is not the process's first thread.
+func OnEndingThread(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // the thread ends with this goroutine, which does not unlock it
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			// the main thread would not end; while it is locked
+			// here, another one is taken
+			OnEndingThread(f)
+			return
+		}
+		f()
+	}()
+	<-done
 }

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
@@ -102,7 +101,7 @@ func (u *uprobes) calibrate() (c costs, err error) {
 	entries, returns := []uint64{self.function.Entry}, self.function.Returns
 	// A kernel before Linux 6.11 may count only the hits of the
 	// first thread.
-	sampler.OnEndingThread(func() { err = on.measure(&c, entries, returns) })
+	halt.OnEndingThread(func() { err = on.measure(&c, entries, returns) })
 	places := slices.Concat(entries, returns)
 	began := time.Now()
 	on.detach(entries)

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // workloads returns the names of all workloads, which the program work
@@ -38,7 +38,7 @@ type conditions struct {
 // start starts a program under these conditions: it inherits
 // them from the thread that starts it.
 func (c conditions) start(cmd *exec.Cmd) (err error) {
-	sampler.OnEndingThread(func() {
+	halt.OnEndingThread(func() {
 		if err = c.apply(); err == nil {
 			err = cmd.Start()
 		}
