@@ -144,7 +144,8 @@ func (b *Binary) findGlobals(im *image, m *module) error {
 	if err != nil {
 		return err
 	}
-	if b.Globals, err = globals.FromSymbols(im.elf); err != nil {
+	known := false
+	if b.Globals, known = globals.FromSymbols(im.elf); !known {
 		b.Globals, b.Disassembled = globalsIn(code, b.Layout), true
 	}
 	if missing := b.Globals.Missing(); len(missing) > 0 {

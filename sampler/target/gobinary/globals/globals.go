@@ -4,12 +4,7 @@ package globals
 
 import (
 	"debug/elf"
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"strings"
 
-	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
@@ -72,55 +67,16 @@ func (g *Globals) Missing() []string {
 	return names
 }
 
-// ErrNoSymbols reports that a binary has no symbol table: it was
-// linked with
-// -s, or stripped.
-var ErrNoSymbols = errors.New("no symbol table")
-
-// FromSymbols finds the variables by name, at link addresses, in
-// one pass that creates no strings for other symbols.
-func FromSymbols(f *elf.File) (Globals, error) {
-	var g Globals
-	syms, names, err := symbolTable(f)
-	if err != nil {
-		return g, err
-	}
+// FromSymbols finds the variables by name, at link addresses. It
+// reports false if the binary lacks some that are needed: it was
+// linked with -s, or stripped.
+func FromSymbols(f *elf.File) (g Globals, ok bool) {
+	symbols, err := elffile.Symbols(f)
 	want := g.byName()
-	const symbolSize = 24
-	for found := 0; len(syms) >= symbolSize && found < len(want); syms = syms[symbolSize:] {
-		at := uint64(binary.LittleEndian.Uint32(syms))
-		if at >= uint64(len(names)) || !strings.HasPrefix(names[at:], "runtime.") {
-			continue
-		}
-		name, _, ok := strings.Cut(names[at:min(at+64, uint64(len(names)))], "\x00")
-		if p := want[name]; ok && p != nil {
-			*p = binary.LittleEndian.Uint64(syms[8:])
-			found++
+	for _, s := range symbols {
+		if p := want[s.Name]; p != nil {
+			*p = s.Value
 		}
 	}
-	if len(g.Missing()) > 0 {
-		return g, ErrNoSymbols
-	}
-	return g, nil
-}
-
-// symbolTable reads the symbols and their names.
-func symbolTable(f *elf.File) (syms []byte, names string, err error) {
-	s := f.SectionByType(elf.SHT_SYMTAB)
-	if s == nil || s.Link == 0 || int(s.Link) >= len(f.Sections) {
-		return nil, "", ErrNoSymbols
-	}
-	strs := f.Sections[s.Link]
-	if strs.Type != elf.SHT_STRTAB {
-		return nil, "", ErrNoSymbols
-	}
-	budget := memory.NewBudget(0)
-	if syms, err = elffile.Data(s, budget); err != nil {
-		return nil, "", fmt.Errorf("reading symbols: %w", err)
-	}
-	b, err := elffile.Data(strs, budget)
-	if err != nil {
-		return nil, "", fmt.Errorf("reading symbols: %w", err)
-	}
-	return syms, string(b), nil
+	return g, err == nil && len(g.Missing()) == 0
 }
