@@ -56,6 +56,7 @@ type Examination struct {
 	m     marker
 	arena memory.Arena
 	spare memory.Arena
+	copy  []byte // of all spans with pointers; nil if they are read as they are needed
 
 	masks       map[uint64][]byte
 	stackBounds map[uint64][2]uint64
@@ -154,7 +155,7 @@ func (x *Examination) Pass(ctx context.Context) error {
 	}
 	x.setG(w)
 	x.finish(c, w, true)
-	x.m.r, x.m.copy = x.Source, nil
+	x.m.r, x.copy = x.Source, nil
 	p := Pass{At: begin, Halt: took}
 	x.mark(ctx, c, w, x.readRoots(c), &p)
 	p.Took = time.Since(begin)

@@ -9,7 +9,7 @@ import (
 )
 
 // A marker marks what roots reach. It keeps none of the target's
-// memory, unless it works on a copy.
+// memory.
 type marker struct {
 	r     Reader
 	h     *spans
@@ -17,7 +17,6 @@ type marker struct {
 	queue []uint32 // indices of spans with marked objects that are to be scanned
 	head  int
 	buf   []byte
-	copy  []byte // of all spans with pointers; nil if they are read as they are needed
 
 	scanned int64 // bytes of objects
 	unread  int   // spans that were not read completely
@@ -140,20 +139,8 @@ func (m *marker) batch(ranges []memory.Range, batch []uint32) ([]memory.Range, [
 		batch = append(batch, i)
 		used += s.size()
 	}
-	m.fill(ranges, batch)
+	m.unread += m.r.ReadRanges(ranges)
 	return ranges, batch
-}
-
-// fill reads spans, or takes them from the copy.
-func (m *marker) fill(ranges []memory.Range, batch []uint32) {
-	if m.copy == nil {
-		m.unread += m.r.ReadRanges(ranges)
-		return
-	}
-	for k, i := range batch {
-		s := &m.h.list[i]
-		ranges[k].Buf = m.copy[s.at:][:s.size()]
-	}
 }
 
 // scan scans the marked objects of a span, including those that
@@ -187,7 +174,7 @@ func (m *marker) scanLarge(s *span) {
 	if s.nelems > 1 { // spans of middle-sized objects
 		data := make([]byte, s.size())
 		r := [1]memory.Range{{Addr: s.base, Buf: data}}
-		m.fill(r[:], []uint32{uint32(s.number(m.h))})
+		m.unread += m.r.ReadRanges(r[:])
 		m.scan(s, r[0].Buf)
 		return
 	}
@@ -201,11 +188,7 @@ func (m *marker) scanLarge(s *span) {
 		begin := time.Now()
 		n := min(batchBytes, s.size()-off)
 		r := [1]memory.Range{{Addr: s.base + uint64(off), Buf: m.buf[:n]}}
-		if m.copy == nil {
-			m.unread += m.r.ReadRanges(r[:])
-		} else {
-			r[0].Buf = m.copy[s.at+int64(off):][:n]
-		}
+		m.unread += m.r.ReadRanges(r[:])
 		m.scanned += int64(len(r[0].Buf))
 		m.roots(wordsOf(r[0].Buf))
 		m.told()

@@ -71,6 +71,7 @@ func (x *Examination) prove(ctx context.Context) error {
 	x.finish(c, w, false)
 	x.checkQueues(c, w)
 	x.h.forget()
+	x.m.r = c.r
 	p := Pass{At: begin, Halt: took, Halted: true}
 	x.mark(ctx, c, w, r, &p)
 	for _, why := range r.doubts {
@@ -98,7 +99,7 @@ func (x *Examination) capture(c copier, threads []Thread) (*world, *roots, error
 		return w, nil, err
 	}
 	whole := x.layOut()
-	if whole > int64(len(x.m.copy)) {
+	if whole > int64(len(x.copy)) {
 		return w, nil, &LimitError{Memory: x.h.scannable}
 	}
 	x.readChannels(c, w)
@@ -123,12 +124,12 @@ func (x *Examination) prepare() error {
 	if room > x.MaxMemory {
 		room = part
 	}
-	if int64(cap(x.m.copy)) < room {
-		x.m.copy = make([]byte, room)
+	if int64(cap(x.copy)) < room {
+		x.copy = make([]byte, room)
 	}
-	x.m.copy = x.m.copy[:room]
-	for i := 0; i < len(x.m.copy); i += 4096 {
-		x.m.copy[i] = 0 // no page fault in the halt
+	x.copy = x.copy[:room]
+	for i := 0; i < len(x.copy); i += 4096 {
+		x.copy[i] = 0 // no page fault in the halt
 	}
 	begin := time.Now()
 	x.copySpans(x.Source, part)
@@ -190,12 +191,12 @@ func (x *Examination) copySpans(r Reader, part int64) (failed int) {
 		if s.at >= part {
 			break
 		}
-		for off := int64(0); off < s.copied() && s.at+off < int64(len(x.m.copy)); {
-			n := min(copyStep-int64(size), s.copied()-off, int64(len(x.m.copy))-s.at-off)
-			buf := x.m.copy[s.at+off:][:n]
+		for off := int64(0); off < s.copied() && s.at+off < int64(len(x.copy)); {
+			n := min(copyStep-int64(size), s.copied()-off, int64(len(x.copy))-s.at-off)
+			buf := x.copy[s.at+off:][:n]
 			addr := s.base + uint64(off)
 			if k := len(ranges) - 1; k >= 0 && ranges[k].Addr+uint64(len(ranges[k].Buf)) == addr {
-				buf = x.m.copy[s.at+off-int64(len(ranges[k].Buf)):][:int64(len(ranges[k].Buf))+n]
+				buf = x.copy[s.at+off-int64(len(ranges[k].Buf)):][:int64(len(ranges[k].Buf))+n]
 				ranges[k].Buf = buf
 			} else {
 				ranges = append(ranges, memory.Range{Addr: addr, Buf: buf})
@@ -223,7 +224,7 @@ func (r *copyReader) ReadRanges(rs []memory.Range) (failed int) {
 			rs[i].Buf = rs[i].Buf[:0]
 		} else {
 			off := rs[i].Addr - s.base
-			rs[i].Buf = rs[i].Buf[:copy(rs[i].Buf, r.x.m.copy[s.at:][off:s.size()])]
+			rs[i].Buf = rs[i].Buf[:copy(rs[i].Buf, r.x.copy[s.at:][off:s.size()])]
 		}
 		if len(rs[i].Buf) < n {
 			failed++
