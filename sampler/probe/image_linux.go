@@ -13,8 +13,10 @@ import (
 type image struct {
 	program *Program
 	file    os.FileInfo
-	memory  *os.File // of one address space: exec and exit end it
-	shift   uint64   // by which the code has moved, since the program was executed anew
+	// of one address space: exec and exit end it. It is nil if
+	// there is no other
+	memory *os.File
+	shift  uint64 // by which the code has moved, since the program was executed anew
 }
 
 // swbp is the instruction that the kernel writes.
@@ -48,17 +50,11 @@ func (i *image) left(places []uint64) (left []uint64) {
 
 // read returns false if the process has no such code any more.
 func (i *image) read(pc uint64, b []byte) bool {
-	if i.memory == nil {
-		return false
-	}
-	if _, err := i.memory.ReadAt(b, int64(pc+i.shift)); err == nil {
-		return true
-	}
-	i.renew()
-	if i.memory == nil {
-		return false
-	}
 	_, err := i.memory.ReadAt(b, int64(pc+i.shift))
+	if err != nil && i.memory != nil {
+		i.renew()
+		_, err = i.memory.ReadAt(b, int64(pc+i.shift))
+	}
 	return err == nil
 }
 
@@ -76,13 +72,7 @@ func (i *image) renew() {
 		return
 	}
 	i.shift = again.bin.Bias - i.program.bin.Bias
-	if memory, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid)); err == nil {
-		i.memory = memory
-	}
+	i.memory, _ = os.Open(fmt.Sprintf("/proc/%d/mem", pid))
 }
 
-func (i *image) close() {
-	if i.memory != nil {
-		i.memory.Close()
-	}
-}
+func (i *image) close() { i.memory.Close() }
