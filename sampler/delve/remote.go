@@ -34,8 +34,10 @@ func Connect(address, executable string) (*sampler.Process, *Backend, error) {
 		return nil, nil, err
 	case info.OS != "linux" || info.Arch != runtime.GOARCH:
 		return nil, nil, fmt.Errorf("%s was built for %s/%s: this cpprof reads programs of Delve servers only if they were built for linux/%s", info.Path, info.OS, info.Arch, runtime.GOARCH)
+	case !info.DWARF:
+		return nil, nil, fmt.Errorf("%s has no symbols: give the program as it was before it was stripped (-ldflags=-s and -w)", info.Path)
 	}
-	b, err := loadDebugged(executable, info)
+	b, err := load(executable, info)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,14 +50,6 @@ func Connect(address, executable string) (*sampler.Process, *Backend, error) {
 		return nil, nil, errors.Join(err, h.close())
 	}
 	return p, a, nil
-}
-
-// loadDebugged reads an executable that must have debug information.
-func loadDebugged(path string, info sampler.Executable) (*Binary, error) {
-	if !info.DWARF {
-		return nil, fmt.Errorf("%s has no symbols: give the program as it was before it was stripped (-ldflags=-s and -w)", info.Path)
-	}
-	return load(path, info)
 }
 
 // connect connects to a server, and checks that its program can
