@@ -78,7 +78,7 @@ func (v *survey) inHalt() bool { return v.account.number > 1 && len(v.table.slot
 // run does the whole phase before the halt.
 func (v *survey) run(ctx context.Context) error {
 	v.began = time.Now()
-	skip := skipNone
+	var skip func([]entry) bool
 	if v.rest.begin(v.t, v.reader); v.rest.rested {
 		skip = v.areSettled
 	}
@@ -93,7 +93,7 @@ func (v *survey) run(ctx context.Context) error {
 // runInHalt does the phase in the halt, and leaves it to the
 // halt to copy stacks.
 func (v *survey) runInHalt() error {
-	if err := v.readHeaders(context.Background(), skipNone); err != nil {
+	if err := v.readHeaders(context.Background(), nil); err != nil {
 		return err
 	}
 	for _, i := range v.fresh {
@@ -104,7 +104,7 @@ func (v *survey) runInHalt() error {
 
 // readHeaders reads the goroutines, and finds out whose stacks
 // must be read. It leaves out the spans for which skip returns
-// true.
+// true, if it is not nil.
 func (v *survey) readHeaders(ctx context.Context, skip func([]entry) bool) error {
 	v.moving, v.runnable, v.inSyscall = v.moving[:0], v.runnable[:0], v.inSyscall[:0]
 	v.moved, v.fresh, v.unread, v.left = v.moved[:0], v.fresh[:0], 0, 0
@@ -147,9 +147,6 @@ func (v *survey) scan(buf []byte, entries []entry) {
 		}
 	}
 }
-
-// skipNone makes the survey read all spans.
-func skipNone([]entry) bool { return false }
 
 // areSettled reports whether nothing is open about the unchanged
 // g of a span. It counts their stacks as reused then.

@@ -45,7 +45,7 @@ func (v *survey) isOver(ctx context.Context, headers time.Duration) bool {
 // readFirst reads the headers of the goroutines that are known
 // from a lost sample, and of those with these addresses.
 func (v *survey) readFirst(ctx context.Context, addrs []uint64) error {
-	if err := v.table.read(context.Background(), 0, v.reader, skipNone, v.scan); err != nil {
+	if err := v.table.read(context.Background(), 0, v.reader, nil, v.scan); err != nil {
 		return err
 	}
 	for part := range slices.Chunk(addrs, v.first.atOnce) {
@@ -54,7 +54,7 @@ func (v *survey) readFirst(ctx context.Context, addrs []uint64) error {
 		}
 		from := len(v.table.spans)
 		v.addPart(part)
-		if err := v.table.read(context.Background(), from, v.reader, skipNone, v.scan); err != nil {
+		if err := v.table.read(context.Background(), from, v.reader, nil, v.scan); err != nil {
 			return err
 		}
 		addrs = addrs[len(part):]

@@ -64,7 +64,7 @@ const batchSize = 128 << 10
 const copiesKept = 8 << 20
 
 // read reads the spans from an index on, except those whose
-// entries skip accepts. It calls scan for the g of each span,
+// entries skip accepts, if it is not nil. It calls scan for the g of each span,
 // with their entries. The copies are valid only until scan
 // returns.
 func (t *table) read(ctx context.Context, from int, r *halt.Reader,
@@ -79,7 +79,7 @@ func (t *table) read(ctx context.Context, from int, r *halt.Reader,
 			if size+s.size > batchSize {
 				break
 			}
-			if skip(entries) {
+			if skip != nil && skip(entries) {
 				continue
 			}
 			t.ranges = append(t.ranges, memory.Range{Addr: s.addr, Buf: t.batch[size:][:s.size]})

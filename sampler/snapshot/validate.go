@@ -130,7 +130,7 @@ func (t *target) checkGoroutines() (onThreads int, err error) {
 			heads = append(heads, t.g.decode(g[e.at:]))
 		}
 	}
-	if err := tab.read(context.Background(), 0, t.NewReader(), skipNone, scan); err != nil {
+	if err := tab.read(context.Background(), 0, t.NewReader(), nil, scan); err != nil {
 		return 0, err
 	}
 	exist, seen := 0, map[int64]bool{}
