@@ -4,21 +4,10 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
-
-// isVariable reports whether a package's variable lies at a link
-// address. It decides by the section that contains the address.
-func isVariable(f *elf.File, addr uint64) bool {
-	sections := []string{".data", ".noptrdata", ".bss", ".noptrbss"}
-	return slices.ContainsFunc(sections, func(name string) bool {
-		s := f.Section(name)
-		return s != nil && addr >= s.Addr && addr-s.Addr < s.Size
-	})
-}
 
 // global returns the name of the lock at a link address in a
 // package's variable.

@@ -72,7 +72,7 @@ func New(executable io.ReaderAt, bias uint64, read func(addr uint64, b []byte) e
 // "" if it finds none.
 func (n *Namer) Name(w *Waiter) (name string) {
 	defer debuginfo.Damaged(new(error))
-	if link := w.Lock - n.bias; isVariable(n.elf, link) {
+	if link := w.Lock - n.bias; elffile.IsVariable(n.elf, link) {
 		return n.global(link)
 	}
 	if n.debug == nil {

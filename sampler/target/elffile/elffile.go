@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/memory"
@@ -145,6 +146,18 @@ func checkSymbols(f *elf.File, s *elf.Section) error {
 		}
 	}
 	return nil
+}
+
+// IsVariable reports whether a package's variable lies at a link
+// address, by the sections that have variables.
+func IsVariable(f *elf.File, addr uint64) bool {
+	return slices.ContainsFunc(f.Sections, func(s *elf.Section) bool {
+		switch s.Name {
+		case ".data", ".noptrdata", ".bss", ".noptrbss", ".go.module":
+			return addr >= s.Addr && addr-s.Addr < s.Size
+		}
+		return false
+	})
 }
 
 // Data reads a complete section, uncompressed, within a budget.

@@ -2,14 +2,13 @@ package gobinary
 
 import (
 	"debug/buildinfo"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/sampler/target/elffile"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/globals"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
@@ -173,28 +172,12 @@ func codeOf(im *image, m *module, arch string) (globals.Code, error) {
 		return globals.Code{}, err
 	}
 	return globals.Code{Arch: arch, Table: t,
-		Data: variables(im.elf), Bytes: func(f pclntab.Func) []byte {
+		Data: func(addr uint64) bool { return elffile.IsVariable(im.elf, addr) },
+		Bytes: func(f pclntab.Func) []byte {
 			text, err := im.bytes(f.Entry, f.End-f.Entry)
 			if err != nil {
 				return nil
 			}
 			return text
 		}}, nil
-}
-
-// variables returns a function that reports whether a variable
-// lies at a link address, by the sections that contain
-// variables.
-func variables(f *elf.File) func(uint64) bool {
-	var in []elf.SectionHeader
-	for _, s := range f.Sections {
-		switch s.Name {
-		case ".data", ".noptrdata", ".bss", ".noptrbss", ".go.module":
-			in = append(in, s.SectionHeader)
-		}
-	}
-	return func(addr uint64) bool {
-		return slices.ContainsFunc(in,
-			func(s elf.SectionHeader) bool { return addr >= s.Addr && addr-s.Addr < s.Size })
-	}
 }
