@@ -17,7 +17,6 @@ type Frame struct {
 	File      string // as the compiler recorded it; "?" if it did not
 	Line      int32  // 0 if unknown
 	StartLine int32  // the line of the func keyword
-	Entry     uint64 // of the physical function
 	Inlined   bool   // Func's code is part of the next frame's function
 }
 
@@ -47,14 +46,12 @@ func (f *Func) Frames(dst []Frame, pc uint64) []Frame {
 			File:      file,
 			Line:      line,
 			StartLine: call.startLine,
-			Entry:     f.Entry,
 			Inlined:   true,
 		})
 		pc = f.Entry + uint64(call.parentPC)
 	}
 	file, line := f.Line(pc)
-	return append(dst, Frame{Func: f.Name(), File: file, Line: line, StartLine: f.StartLine(),
-		Entry: f.Entry})
+	return append(dst, Frame{Func: f.Name(), File: file, Line: line, StartLine: f.StartLine()})
 }
 
 // Line returns the source position of the instruction at pc. If

@@ -8,9 +8,9 @@ import (
 
 func TestFrames(t *testing.T) {
 	table := mustNew(t)
-	main := Frame{Func: "main.main", File: "/src/a.go", Line: 10, StartLine: 9, Entry: 0x1000}
-	outer := Frame{Func: "main.outer", File: "/src/a.go", Line: 20, StartLine: 19, Entry: 0x1000, Inlined: true}
-	inner := Frame{Func: "main.inner", File: "/src/b.go", Line: 30, StartLine: 29, Entry: 0x1000, Inlined: true}
+	main := Frame{Func: "main.main", File: "/src/a.go", Line: 10, StartLine: 9}
+	outer := Frame{Func: "main.outer", File: "/src/a.go", Line: 20, StartLine: 19, Inlined: true}
+	inner := Frame{Func: "main.inner", File: "/src/b.go", Line: 30, StartLine: 29, Inlined: true}
 	last := main
 	last.Line = 11
 	for _, c := range []struct {
@@ -23,8 +23,8 @@ func TestFrames(t *testing.T) {
 		{0x1020, []Frame{inner, outer, main}},
 		{0x102f, []Frame{outer, main}},
 		{0x103f, []Frame{last}},
-		{0x1040, []Frame{{Func: "main.leaf", File: "/src/b.go", Line: 50, StartLine: 49, Entry: 0x1040}}},
-		{0x105f, []Frame{{Func: "runtime.end", File: "/src/a.go", Line: 60, StartLine: 59, Entry: 0x1050}}},
+		{0x1040, []Frame{{Func: "main.leaf", File: "/src/b.go", Line: 50, StartLine: 49}}},
+		{0x105f, []Frame{{Func: "runtime.end", File: "/src/a.go", Line: 60, StartLine: 59}}},
 		{0x1060, nil},
 	} {
 		if got, ok := table.Frames(nil, c.pc); !slices.Equal(got, c.want) || ok != (c.want != nil) {
