@@ -38,9 +38,9 @@ func (n *Namer) byPaths(w *Waiter) (all []object) {
 			switch offsets := path.Offsets; {
 			case !ok:
 				continue
-			case v.Captured != 0 && uint8(path.Register) == abi.Closure && v.Captured == offsets[0]:
+			case v.Captured != 0 && path.Register == abi.Closure && v.Captured == offsets[0]:
 				from.Offsets = offsets[1:]
-			case !v.LiesIn(abi.InDWARF(uint8(path.Register))):
+			case !v.LiesIn(abi.InDWARF(path.Register)):
 				continue
 			}
 			if o, ok := follow(&from, object{typ: p.Type, via: nameOf(v.Name, v.In), hops: 1},

@@ -23,21 +23,10 @@ func machineOf(arch string) *machine {
 	if processor == nil || abi == nil {
 		return nil
 	}
-	m := &machine{
-		Machine: processor, closure: machinecode.Reg(abi.Closure),
-		argument: machinecode.Reg(abi.Arguments[0]),
-		killed:   ^maskOf(abi.Kept), barrier: maskOf(abi.Barrier), duff: maskOf(abi.Duff),
+	return &machine{
+		Machine: processor, closure: abi.Closure,
+		argument: abi.Arguments[0], arguments: abi.Arguments,
+		killed: ^machinecode.Mask(abi.Kept...), barrier: machinecode.Mask(abi.Barrier...),
+		duff: machinecode.Mask(abi.Duff...),
 	}
-	for i, r := range abi.Arguments {
-		m.arguments[i] = machinecode.Reg(r)
-	}
-	return m
-}
-
-// maskOf makes a set of registers, a bit each.
-func maskOf(registers []uint8) (m uint32) {
-	for _, r := range registers {
-		m |= 1 << r
-	}
-	return m
 }

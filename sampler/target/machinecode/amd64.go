@@ -206,7 +206,7 @@ func moveAMD64(x *Instr, in *x86asm.Inst) {
 			x.Op, x.Size, x.Operand = OpLoad, uint8(in.MemBytes), memory(x, src)
 		}
 		if x.Op == OpOther && x.Dst != NoReg {
-			x.Kills = mask(x.Dst)
+			x.Kills = Mask(x.Dst)
 		}
 	case x86asm.Mem:
 		x.Op, x.Size, x.Operand = OpStore, uint8(in.MemBytes), memory(x, dst)
@@ -282,11 +282,11 @@ func atomicAMD64(x *Instr, in *x86asm.Inst) {
 	}
 	x.Operand = memory(x, m)
 	x.Op = OpSwap
-	x.Kills = mask(rax) // CMPXCHG leaves the old value in AX
+	x.Kills = Mask(rax) // CMPXCHG leaves the old value in AX
 	if in.Op == x86asm.XADD {
 		x.Op, x.Kills = OpAdd, 0
 		if r := registerOf(in.Args[1]); r != NoReg {
-			x.Kills = mask(r)
+			x.Kills = Mask(r)
 		}
 	}
 }
@@ -299,22 +299,22 @@ func otherAMD64(x *Instr, in *x86asm.Inst) {
 		x86asm.RDTSC, x86asm.RDTSCP,
 		x86asm.CPUID, x86asm.XGETBV, x86asm.SYSCALL, x86asm.CDQE, x86asm.CWDE, x86asm.CMPXCHG8B,
 		x86asm.CMPXCHG16B:
-		x.Kills = mask(rax, rcx, rdx, rbx, r11)
+		x.Kills = Mask(rax, rcx, rdx, rbx, r11)
 	case x86asm.STOSB, x86asm.STOSD, x86asm.STOSQ, x86asm.STOSW, x86asm.MOVSB, x86asm.MOVSW,
 		x86asm.MOVSQ, x86asm.LODSB,
 		x86asm.LODSD, x86asm.LODSQ, x86asm.LODSW, x86asm.SCASB, x86asm.SCASD, x86asm.SCASQ,
 		x86asm.SCASW, x86asm.CMPSB,
 		x86asm.CMPSW, x86asm.CMPSQ:
-		x.Kills = mask(rax, rcx, rsi, rdi)
+		x.Kills = Mask(rax, rcx, rsi, rdi)
 	case x86asm.XCHG:
 		if r := registerOf(in.Args[1]); r != NoReg {
-			x.Kills |= mask(r)
+			x.Kills |= Mask(r)
 		}
 	}
 	switch a := in.Args[0].(type) {
 	case x86asm.Reg:
 		if r := general(a); r != NoReg {
-			x.Kills |= mask(r)
+			x.Kills |= Mask(r)
 		}
 	case x86asm.Mem:
 		x.Op, x.Operand, x.Size = OpStore, memory(x, a), uint8(max(in.MemBytes, 8))

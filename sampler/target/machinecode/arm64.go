@@ -48,7 +48,7 @@ func translateARM64(x *Instr, w uint32) {
 	case w>>24 == 0xd4, w>>16 == 0: // exceptions (BRK, SVC, ...), UDF
 		x.Op = OpTrap
 		if w&0xffe0001f == 0xd4000001 { // SVC
-			x.Op, x.Kills = OpOther, mask(0, 1)
+			x.Op, x.Kills = OpOther, Mask(0, 1)
 		}
 	case w>>25&0xf == 0b1000, w>>25&0xf == 0b1001: // data processing, immediate
 		immediateARM64(x, w, rd, rn)
@@ -64,7 +64,7 @@ func translateARM64(x *Instr, w uint32) {
 
 func killARM64(x *Instr, r Reg) {
 	if r != spARM64 { // the zero register
-		x.Kills |= mask(r)
+		x.Kills |= Mask(r)
 	}
 }
 
@@ -187,7 +187,7 @@ func memoryARM64(x *Instr, w uint32, rt, rn Reg) {
 	default: // of vectors, several at once: they move the address
 		x.Op, x.Size, x.Operand = OpStore, 64, address(0)
 		if rn != spARM64 {
-			x.Kills = mask(rn)
+			x.Kills = Mask(rn)
 		}
 	}
 }

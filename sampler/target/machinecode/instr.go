@@ -80,8 +80,8 @@ func newInstr(pc, next uint64) Instr {
 		Update: NoReg, Operand: none}
 }
 
-// mask returns a set of registers.
-func mask(rs ...Reg) (m uint32) {
+// Mask returns a set of registers, a bit each.
+func Mask(rs ...Reg) (m uint32) {
 	for _, r := range rs {
 		m |= 1 << r
 	}
