@@ -309,14 +309,6 @@ func (f *future) weaken(which func(*futureRelease) bool) {
 
 func anyRelease(*futureRelease) bool { return true }
 
-// find returns what is known of the release of a lock, nil if nothing is.
-func (f *future) find(r release) *futureRelease {
-	if k := indexOf(f.releases, r); k >= 0 {
-		return &f.releases[k]
-	}
-	return nil
-}
-
 func indexOf(list []futureRelease, n lockName) int {
 	return slices.IndexFunc(list, func(o futureRelease) bool { return o.lockName == n })
 }

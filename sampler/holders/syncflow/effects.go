@@ -148,8 +148,8 @@ func (w *flow) effectsAtExit() []effect {
 // on every path.
 func (w *flow) releasesFirst(r release) bool {
 	f := w.futureAt(0, true)
-	found := f.find(r)
-	return found != nil && !found.weak
+	k := indexOf(f.releases, r)
+	return k >= 0 && !f.releases[k].weak
 }
 
 // releasedUnder returns the condition under which the function

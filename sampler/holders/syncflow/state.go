@@ -243,15 +243,8 @@ func (s *state) makeUnsure(why Doubt, which func(*hold) bool) {
 }
 
 func (s *state) slotIndex(off int64) (int, bool) {
-	return slices.BinarySearchFunc(s.slots, off, func(w slot, off int64) int {
-		switch {
-		case w.off < off:
-			return -1
-		case w.off > off:
-			return 1
-		}
-		return 0
-	})
+	return slices.BinarySearchFunc(s.slots, off,
+		func(w slot, off int64) int { return cmp.Compare(w.off, off) })
 }
 
 func (s *state) slot(off int64) value {
