@@ -84,7 +84,6 @@ func (x *Examination) Result(limit *LimitError) *Result {
 			all = append(all, x.describe(g, v, doubt, now))
 		}
 	}
-	slices.SortFunc(all, byID)
 	r.Groups = grouped(all)
 	if x.proved {
 		x.relate(r.Groups)
@@ -110,11 +109,8 @@ func (x *Examination) longWaits(now time.Duration) (all []*Goroutine) {
 			all = append(all, x.describe(g, v, "", now))
 		}
 	}
-	slices.SortFunc(all, byID)
 	return all
 }
-
-func byID(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) }
 
 // waited returns how long a goroutine has waited, at least; 0 if
 // it is not known.
@@ -191,6 +187,7 @@ func grouped(all []*Goroutine) (groups []Group) {
 			slices.Equal(a.Frames, b.Frames)
 	}
 	byPlace := map[string][]int{}
+	slices.SortFunc(all, func(a, b *Goroutine) int { return cmp.Compare(a.ID, b.ID) })
 	for _, g := range all {
 		key := placeOf(g)
 		i := slices.IndexFunc(byPlace[key], func(i int) bool { return same(&groups[i], g) })

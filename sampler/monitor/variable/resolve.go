@@ -282,12 +282,11 @@ func (r *resolver) inner(t *godwarf.StructType, fields ...string) (*Place, error
 // behind completes the place with a field of what the runtime's
 // pointer leads to. If that is nil, there are no elements.
 func (r *resolver) behind(pointer godwarf.Type, fields ...string) (*Place, error) {
-	p, ok := underlying(pointer).(*godwarf.PtrType)
-	if !ok {
-		return nil, r.e.errorf(r.end, "the debug information of %s is not as expected", name(r.typ))
+	var s *godwarf.StructType
+	if p, ok := underlying(pointer).(*godwarf.PtrType); ok {
+		s, _ = underlying(p.Type).(*godwarf.StructType)
 	}
-	s, ok := underlying(p.Type).(*godwarf.StructType)
-	if !ok {
+	if s == nil {
 		return nil, r.e.errorf(r.end, "the debug information of %s is not as expected", name(r.typ))
 	}
 	r.place.hops = append(r.place.hops, hop{offset: r.at, zero: true})
