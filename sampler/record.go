@@ -306,12 +306,8 @@ func (r *recorder) loop(ctx context.Context) (sampledata.End, error) {
 		r.pace.use()
 		r.missed += missed
 		r.yield()
-		end, err := r.sample(ctx, at)
-		if end != nil || err != nil {
-			if end == nil {
-				end = &sampledata.End{}
-			}
-			return *end, err
+		if end, over, err := r.sample(ctx, at); over || err != nil {
+			return end, err
 		}
 	}
 }
@@ -370,9 +366,10 @@ func spared(most float64, processors int, idle float64) float64 {
 func bearable(processors int, idle float64) float64 { return lossShare*float64(processors) + idle }
 
 // sample takes one sample, with a halt at a given time. It
-// returns an End if the recording is over, and an error if it
-// has failed.
-func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.End, error) {
+// reports whether the recording is over, and how it has ended.
+// The error says that it has failed.
+func (r *recorder) sample(ctx context.Context, at time.Duration) (
+	end sampledata.End, over bool, err error) {
 	r.takeMarking()
 	r.backend.MayLearn(r.pace.mayLearn(r.o.Clock()) - r.opening)
 	cpu, learned := ProcessorTime(), r.backend.Learned()
@@ -389,7 +386,7 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 		until, stop = context.WithTimeout(ctx, r.o.Duration-r.o.Clock())
 		defer stop()
 	}
-	s, err := r.backend.Observe(until, r.sink, s)
+	s, err = r.backend.Observe(until, r.sink, s)
 	r.pace.charge(s.Halt, ProcessorTime()-cpu-(r.backend.Learned()-learned))
 	r.pace.chargeOnce(r.backend.Learned() + r.opening)
 	if r.sampled {
@@ -401,25 +398,25 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	var ended *EndedError
 	switch {
 	case errors.As(err, &ended):
-		return r.ending(ended.End), nil
+		return r.ending(ended.End), true, nil
 	case err != nil && r.sinkErr != nil:
-		return nil, fmt.Errorf("recording: %w", r.sinkErr)
+		return end, false, fmt.Errorf("recording: %w", r.sinkErr)
 	case err != nil && until.Err() != nil: // the recording is over
 		r.missed++
 		r.lostHalt += s.Halt
-		return nil, nil
+		return end, false, nil
 	case err != nil:
 		r.sink.Warn("lost-sample", err.Error(), 1)
 		r.done.Lost++
 		r.missed++
 		r.lostHalt += s.Halt
 		if r.lostToPeer(err) {
-			return nil, nil
+			return end, false, nil
 		}
 		if r.failed++; r.failed >= maxFailures {
-			return nil, fmt.Errorf("%d samples in a row failed, the last: %w", r.failed, err)
+			return end, false, fmt.Errorf("%d samples in a row failed, the last: %w", r.failed, err)
 		}
-		return nil, nil
+		return end, false, nil
 	}
 	if r.unread != nil {
 		r.sink.Warn("unread-monitor", r.unread.Error(), 1)
@@ -433,7 +430,7 @@ func (r *recorder) sample(ctx context.Context, at time.Duration) (*sampledata.En
 	if r.o.Progress != nil {
 		r.o.Progress(r.done)
 	}
-	return nil, nil
+	return end, false, nil
 }
 
 // lostToPeer reports whether a sample failed only because
@@ -447,16 +444,16 @@ func (r *recorder) lostToPeer(err error) bool {
 // ending returns how the target ended. It prefers what the
 // process reports: a backend that finds that a target has ended
 // may not know the exit status.
-func (r *recorder) ending(end sampledata.End) *sampledata.End {
+func (r *recorder) ending(end sampledata.End) sampledata.End {
 	if end.Cause == sampledata.EndExec {
-		return &end
+		return end
 	}
 	select {
 	case <-r.process.Done():
 		end = r.process.End()
 	case <-time.After(2 * time.Second):
 	}
-	return &end
+	return end
 }
 
 // handedOver is called after each sample that the backend has
