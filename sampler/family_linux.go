@@ -119,7 +119,7 @@ func (f *family) mayGrow() bool {
 // previous call, oldest first, and forgets those that have
 // ended.
 func (f *family) findNew() []halt.Stat {
-	pids, err := allProcesses()
+	pids, err := halt.Processes()
 	if err != nil {
 		return nil
 	}

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // Running returns the Go programs that run on this system and
@@ -15,7 +16,7 @@ import (
 // users' programs, programs that a debugger holds, the Go
 // toolchain's, and this process itself. It touches none.
 func Running() []*Process {
-	pids, err := allProcesses()
+	pids, err := halt.Processes()
 	if err != nil {
 		return nil
 	}
@@ -36,22 +37,6 @@ func Running() []*Process {
 	}
 	slices.SortFunc(list, func(a, b *Process) int { return a.PID - b.PID })
 	return list
-}
-
-// allProcesses returns the pids of this system.
-func allProcesses() (pids []int, err error) {
-	dir, err := os.Open("/proc")
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	names, _ := dir.Readdirnames(-1)
-	for _, name := range names {
-		if pid, err := strconv.Atoi(name); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids, nil
 }
 
 // runningGo returns the process of a pid if it runs a Go

@@ -133,22 +133,29 @@ func (p *Process) Executable() (*os.File, uint64, error) {
 }
 
 // Threads returns the ids of the process's threads.
-func (p *Process) Threads() ([]int, error) { return threads(p.pid) }
+func (p *Process) Threads() ([]int, error) { return ThreadsOf(p.pid) }
 
-func threads(pid int) ([]int, error) {
-	f, err := OpenFile(processFile(pid, "task")) // os.Open may sleep in a test, where its mutex is contended
+// ThreadsOf returns the ids of a process's threads.
+func ThreadsOf(pid int) ([]int, error) { return numbersIn(processFile(pid, "task")) }
+
+// Processes returns the ids of this system's processes.
+func Processes() ([]int, error) { return numbersIn("/proc") }
+
+// numbersIn returns the names in a folder that are numbers.
+func numbersIn(folder string) ([]int, error) {
+	f, err := OpenFile(folder) // os.Open may sleep in a test, where its mutex is contended
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	names, err := f.names()
-	tids := make([]int, 0, len(names))
+	ids := make([]int, 0, len(names))
 	for _, n := range names {
-		if tid, err := strconv.Atoi(n); err == nil {
-			tids = append(tids, tid)
+		if id, err := strconv.Atoi(n); err == nil {
+			ids = append(ids, id)
 		}
 	}
-	return tids, err
+	return ids, err
 }
 
 // A Stat has the fields of /proc/PID/stat that cpprof needs.
@@ -241,7 +248,7 @@ func LooksEnded(pid int) bool {
 	if s.State != 'Z' {
 		return err != nil || s.State == 'X'
 	}
-	tids, err := threads(pid)
+	tids, err := ThreadsOf(pid)
 	return err != nil || len(tids) <= 1
 }
 

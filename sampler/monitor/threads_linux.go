@@ -17,6 +17,7 @@ import (
 // A threadReader lists the threads again if their number has
 // changed or a thread has ended.
 type threadReader struct {
+	pid    int
 	path   string // of the folder of threads
 	folder int
 	files  halt.ThreadFiles
@@ -31,7 +32,7 @@ const maxThreads = 10_000
 
 func openThreadTimes(t Target) (read func(*schedStat) error, end func() error, err error) {
 	r := &threadReader{
-		path:  fmt.Sprintf("/proc/%d/task", t.PID),
+		pid: t.PID, path: fmt.Sprintf("/proc/%d/task", t.PID),
 		files: halt.NewThreadFiles(t.PID, maxThreads, "schedstat"),
 		last:  map[int]schedStat{},
 	}
@@ -76,17 +77,13 @@ func (r *threadReader) read(sum *schedStat) error {
 
 // list adds the threads that are new.
 func (r *threadReader) list() error {
-	names, err := os.ReadDir(r.path)
-	if err != nil {
-		return err
-	}
-	for _, n := range names {
-		tid, err := strconv.Atoi(n.Name())
-		if _, known := r.last[tid]; err == nil && !known {
+	tids, err := halt.ThreadsOf(r.pid)
+	for _, tid := range tids {
+		if _, known := r.last[tid]; !known {
 			r.last[tid] = schedStat{}
 		}
 	}
-	return nil
+	return err
 }
 
 // readThread reads three numbers: "110497 4042923 2".

@@ -1,15 +1,16 @@
+//go:build amd64 || arm64
+
 // Package perfevent opens performance events in all threads of a process
 // (perf_event_open).
 package perfevent
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"slices"
-	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/sampler/halt"
 )
 
 // attempts is how often events are opened anew because the
@@ -23,7 +24,7 @@ const attempts = 20
 // starts threads faster than events can be opened in them: then
 // some lack the event.
 func InThreads(pid int, open func(tid int) (fd int, err error)) (fds []int, all bool, err error) {
-	tids, err := threads(pid)
+	tids, err := halt.ThreadsOf(pid)
 	for range attempts {
 		CloseAll(fds)
 		if err != nil {
@@ -33,7 +34,7 @@ func InThreads(pid int, open func(tid int) (fd int, err error)) (fds []int, all 
 			return nil, false, err
 		}
 		var now []int
-		now, err = threads(pid)
+		now, err = halt.ThreadsOf(pid)
 		if err == nil && !slices.ContainsFunc(now,
 			func(tid int) bool { return !slices.Contains(tids, tid) }) {
 			return fds, true, nil
@@ -56,16 +57,6 @@ func openAll(tids []int, open func(tid int) (fd int, err error)) (fds []int, err
 		fds = append(fds, fd)
 	}
 	return fds, nil
-}
-
-func threads(pid int) (list []int, err error) {
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	for _, e := range entries {
-		if tid, err := strconv.Atoi(e.Name()); err == nil {
-			list = append(list, tid)
-		}
-	}
-	return list, err
 }
 
 // CloseAll closes events.
