@@ -82,14 +82,6 @@ func (p *Process) readOnce(addr uint64, b []byte) (int, error) {
 	return p.readv(local[:], remote[:])
 }
 
-// ReadAt implements io.ReaderAt; the offset is an address.
-func (p *Process) ReadAt(b []byte, addr int64) (int, error) {
-	if err := p.Read(uint64(addr), b); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
 // ReadRanges reads all ranges, in order, in few system calls. If
 // a range can't be read completely, ReadRanges shortens it to
 // the bytes that it could read. It returns the number of such

@@ -218,7 +218,7 @@ func objectsAt(wait sampledata.Wait, at uint64) []uint64 {
 // ends reports whether a goroutine would do with an object what
 // ends the wait of another one.
 func ends(o, of *Goroutine, object uint64) bool {
-	return slices.ContainsFunc(o.Uses, func(u Use) bool {
+	return slices.ContainsFunc(o.Uses, func(u syncflow.Action) bool {
 		if u.Object != object || u.Awaited {
 			return false
 		}
@@ -239,7 +239,7 @@ func ends(o, of *Goroutine, object uint64) bool {
 // meets reports whether what another goroutine would do with a
 // channel ends a goroutine's select. If it is not known in which
 // direction the select has the channel, both do.
-func (g *Goroutine) meets(u Use) bool {
+func (g *Goroutine) meets(u syncflow.Action) bool {
 	sends, receives := false, false
 	for _, own := range g.Uses {
 		if own.Object == u.Object {
@@ -285,7 +285,7 @@ func (w *waits) closeCircles() {
 // that wait.
 func (w *waits) onlyOtherwise(o, g *Goroutine) bool {
 	return g.Lock == 0 && len(g.Awaits) == 1 && o.Known && !ends(o, g, g.Awaits[0]) &&
-		slices.ContainsFunc(o.Uses, func(u Use) bool { return u.Object == g.Awaits[0] })
+		slices.ContainsFunc(o.Uses, func(u syncflow.Action) bool { return u.Object == g.Awaits[0] })
 }
 
 // maxBehind bounds how many goroutines behind one are asked

@@ -27,7 +27,7 @@ func blocked(id int64, wait sampledata.Wait, at uint64) Group {
 
 // using returns a group whose goroutine would do a thing.
 func using(g Group, kind syncflow.ActionKind, object uint64) Group {
-	g.Goroutines[0].Uses = append(g.Goroutines[0].Uses, Use{Action: syncflow.Action{Object: object, Kind: kind}})
+	g.Goroutines[0].Uses = append(g.Goroutines[0].Uses, syncflow.Action{Object: object, Kind: kind})
 	return g
 }
 

@@ -19,13 +19,6 @@ type Hold struct {
 	In pclntab.Frame
 }
 
-// A Use is what a stuck goroutine would do with a channel, a
-// group or a condition, if it went on.
-type Use struct {
-	syncflow.Action
-	In pclntab.Frame
-}
-
 const (
 	maxAnalysed    = 1 << 14   // goroutines
 	analysedWork   = 1_000_000 // in each round; see syncflow.Refill
@@ -87,22 +80,11 @@ func (r *reading) of(g *Goroutine) {
 	for _, h := range held {
 		g.Holds = append(g.Holds, Hold{h, r.holding(frames, h)})
 	}
-	g.Uses = nil
-	seen := 0
-	for i := range frames {
-		actions, complete := r.code.Actions(nil, frames[:i+1], r, nil)
-		g.Known = g.Known && complete
-		for _, a := range actions[min(seen, len(actions)):] {
-			g.Uses = append(g.Uses, Use{a, r.function(&frames[i])})
-		}
-		seen = len(actions)
-	}
-	first := memory.Word(r.g.raw, int(r.x.bin.Layout.G.M)-goruntime.DeferBeforeM)
-	deferred, complete := r.code.Deferred(nil, first, r.x.bin.Release, r)
+	uses, complete := r.code.Actions(nil, frames, r, nil)
 	g.Known = g.Known && complete
-	for _, a := range deferred {
-		g.Uses = append(g.Uses, Use{Action: a})
-	}
+	first := memory.Word(r.g.raw, int(r.x.bin.Layout.G.M)-goruntime.DeferBeforeM)
+	g.Uses, complete = r.code.Deferred(uses, first, r.x.bin.Release, r)
+	g.Known = g.Known && complete
 }
 
 // frames returns the frames of the goroutine without the

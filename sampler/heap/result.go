@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
+	"github.com/cpprof/cpprof/sampler/holders/syncflow"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
@@ -28,8 +29,8 @@ type Goroutine struct {
 
 	// Of a goroutine that is proved to be stuck: what its code shows.
 	Holds []Hold
-	Uses  []Use
-	Known bool // the code shows no more than that
+	Uses  []syncflow.Action // with channels, groups and conditions, if it went on
+	Known bool              // the code shows no more than that
 
 	g *goroutine
 }
