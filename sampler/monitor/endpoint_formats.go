@@ -126,21 +126,20 @@ func parseExpvar(body []byte) ([]number, error) {
 
 func expvarNumbers(path string, object map[string]any, depth int) (all []number) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
-		name := path + key
+		m := sampledata.Monitor{Name: path + key, Layer: sampledata.Application,
+			Kind: sampledata.Level}
 		switch v := object[key].(type) {
 		case float64:
-			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application,
-				Kind: sampledata.Level}, v})
+			all = append(all, number{m, v})
 		case bool:
 			n := 0.0
 			if v {
 				n = 1
 			}
-			all = append(all, number{sampledata.Monitor{Name: name, Layer: sampledata.Application,
-				Kind: sampledata.Level}, n})
+			all = append(all, number{m, n})
 		case map[string]any:
 			if depth > 0 {
-				all = append(all, expvarNumbers(name+".", v, depth-1)...)
+				all = append(all, expvarNumbers(m.Name+".", v, depth-1)...)
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func actionsDuring(t *testing.T, a *Analyzer, caller, called string) []siteActio
 	}
 	for i := range w.code {
 		x := &w.code[i]
-		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && !a.callee(x.Target).f.HasName(called) || w.stateBefore(i) == nil {
+		if x.Op != machinecode.OpCall || x.Indirect != (called == "") || !x.Indirect && a.callee(x.Target).f.Name() != called || w.stateBefore(i) == nil {
 			continue
 		}
 		if own, ok := ownActions[c.role]; ok {

@@ -47,7 +47,7 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	var places []*siteLocks
 	for i := range w.code {
 		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Entry == x.Target &&
-			a.callee(x.Target).f.HasName(called) && w.stateBefore(i) != nil {
+			a.callee(x.Target).f.Name() == called && w.stateBefore(i) != nil {
 			p := noLocks
 			if relevant {
 				p = w.locksAt(x.Next, false)
@@ -185,7 +185,7 @@ func TestCondWait(t *testing.T) {
 		f := a.p.Table.Find("sync.(*Cond).Wait")["sync.(*Cond).Wait"]
 		w := a.flowOf(f)
 		for i := range w.code {
-			if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.HasName("sync.runtime_notifyListWait") {
+			if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Name() == "sync.runtime_notifyListWait" {
 				p := a.findLocksAt(&unwind.Frame{PC: x.Next})
 				if len(p.released) != 1 || p.released[0].lock == nil || p.released[0].via == nil {
 					t.Errorf("%s: Wait releases %v", arch, p.released)

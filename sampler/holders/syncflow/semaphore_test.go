@@ -34,8 +34,8 @@ func checkSemaphore(t *testing.T, flags ...string) {
 			parks := 0
 			for i := range w.code {
 				x := &w.code[i]
-				if x.Op != machinecode.OpCall || x.Indirect || !a.callee(x.Target).f.HasName("runtime.gopark") &&
-					!a.callee(x.Target).f.HasName("runtime.goparkunlock") {
+				if x.Op != machinecode.OpCall || x.Indirect || a.callee(x.Target).f.Name() != "runtime.gopark" &&
+					a.callee(x.Target).f.Name() != "runtime.goparkunlock" {
 					continue
 				}
 				parks++

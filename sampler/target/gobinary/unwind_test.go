@@ -247,8 +247,8 @@ func badEdge(p *process, phys []unwind.Frame) string {
 		f, _ := p.bin.Table.Func(caller.PC)
 		calleeFunc, _ := p.bin.Table.Func(callee.PC)
 		switch {
-		case f.HasName("runtime.goexit"), f.Entry == caller.PC,
-			calleeFunc.HasName("runtime.cgocallback"), calleeFunc.HasName("runtime.sigtramp"):
+		case f.Name() == "runtime.goexit", f.Entry == caller.PC,
+			calleeFunc.Name() == "runtime.cgocallback", calleeFunc.Name() == "runtime.sigtramp":
 		case !ok:
 			return fmt.Sprintf("no call before %#x", caller.PC)
 		case direct && target != calleeFunc.Entry:

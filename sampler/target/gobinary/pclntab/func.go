@@ -47,12 +47,6 @@ func (f *Func) Name() string {
 	return f.table.intern(f.table.names, f.table.funcname, f.word(4))
 }
 
-// rawName returns the name without interning it.
-func (f *Func) rawName() []byte { return cstring(f.table.funcname, f.word(4)) }
-
-// HasName compares the name without allocating.
-func (f *Func) HasName(name string) bool { return string(f.rawName()) == name }
-
 // StartLine returns the line of the func keyword.
 func (f *Func) StartLine() int32 { return int32(f.word(36)) }
 
