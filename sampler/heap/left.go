@@ -55,7 +55,7 @@ func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) 
 	}
 	var always []pclntab.Frame // these take it for their callers, if any gives it back for them
 	helpers := false
-	prefix := packageOf(name) + "."
+	prefix := goruntime.Package(name) + "."
 	for f := range x.bin.Table.All() {
 		if !strings.HasPrefix(f.Name(), prefix) {
 			continue
@@ -89,13 +89,4 @@ func (x *Examination) leftBy(name string, lock uint64, code *syncflow.Analyzer) 
 		places = always
 	}
 	return places[:min(len(places), maxLeft)]
-}
-
-// packageOf returns the package of a variable or a type's field.
-func packageOf(name string) string {
-	slash := strings.LastIndexByte(name, '/') + 1
-	if i := strings.IndexByte(name[slash:], '.'); i >= 0 {
-		return name[:slash+i]
-	}
-	return name
 }

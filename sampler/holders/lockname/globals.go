@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/sampler/target/elffile"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
 // global returns the name of the lock at a link address in a
@@ -36,12 +37,11 @@ func (n *Namer) global(addr uint64) string {
 // typeOfGlobal returns the type of a package's variable; nil if
 // the debug information does not have it.
 func (n *Namer) typeOfGlobal(name string) dwarf.Type {
-	slash := strings.LastIndexByte(name, '/') + 1
-	dot := strings.IndexByte(name[slash:], '.')
-	if n.debug == nil || dot < 0 {
+	pkg := goruntime.Package(name)
+	if n.debug == nil || pkg == name {
 		return nil
 	}
-	for _, v := range n.debug.Globals(strings.ReplaceAll(name[:slash+dot], "%2e", ".")) {
+	for _, v := range n.debug.Globals(strings.ReplaceAll(pkg, "%2e", ".")) {
 		if v.Name == name {
 			t, _ := n.debug.Type(v.Type)
 			return t

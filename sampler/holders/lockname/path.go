@@ -168,15 +168,15 @@ func fieldAt(s *dwarf.StructType, offset int64) *dwarf.StructField {
 // of a generic type may share a method.
 func fieldName(owner, field string) string {
 	base, _, generic := strings.Cut(owner, "[")
-	slash := strings.LastIndexByte(base, '/') + 1
-	pkg, typ, found := strings.Cut(base[slash:], ".")
+	pkg := goruntime.Package(base)
+	typ, found := strings.CutPrefix(base[len(pkg):], ".")
 	if generic {
 		typ += "[...]"
 	}
 	if !found {
 		return fmt.Sprintf("(*%s)%s", owner, field)
 	}
-	return fmt.Sprintf("%s%s.(*%s)%s", base[:slash], pkg, typ, field)
+	return fmt.Sprintf("%s.(*%s)%s", pkg, typ, field)
 }
 
 // closures is what the compiler appends to the name of a

@@ -142,12 +142,10 @@ func (a *Analyzer) ownerOf(f *unwind.Frame) string {
 // a.b/c.(*T) in a.b/c.(*T).Write.func1, or the function in the
 // name of a closure.
 func ownerIn(name string) string {
-	from := strings.LastIndexByte(name, '/') + 1
-	dot := strings.IndexByte(name[from:], '.') // after the package
-	if dot < 0 {
+	from := len(goruntime.Package(name)) + 1
+	if from > len(name) {
 		return name
 	}
-	from += dot + 1
 	if name[from:] != "" && name[from] == '(' {
 		if end := strings.Index(name[from:], ")."); end > 0 {
 			return name[:from+end+1]

@@ -34,6 +34,17 @@ func IsSync(name string) bool {
 	return strings.HasPrefix(name, "sync.") || strings.HasPrefix(name, "internal/sync.")
 }
 
+// Package returns the package of a function, a variable or a
+// type's field, as the linker writes it; the name itself if it
+// is in none.
+func Package(name string) string {
+	slash := strings.LastIndexByte(name, '/') + 1
+	if i := strings.IndexByte(name[slash:], '.'); i >= 0 {
+		return name[:slash+i]
+	}
+	return name
+}
+
 // IsWrapperOf121 reports whether a function number
 // (internal/abi.FuncID) of Go 1.21 marks a wrapper, which the
 // compiler generated to call another function. The wrappers of
