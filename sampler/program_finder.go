@@ -3,9 +3,7 @@ package sampler
 import (
 	"context"
 	"iter"
-	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 )
@@ -61,10 +59,11 @@ type programFinder struct {
 	root *Process
 	o    ProgramFilter
 
-	mu       sync.Mutex
-	family   *family
+	mu     sync.Mutex // of family: reconsider may be called during programs
+	family *family
+
 	reported bool            // whether any process was reported
-	seen     map[string]bool // base names of all Go programs found
+	seen     map[string]bool // base names of all Go programs found, selected or not
 	refused  error           // why a process can't be recorded; the first such error
 }
 
@@ -161,22 +160,6 @@ func (f *programFinder) reconsider(pid int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.family.reconsider(pid)
-}
-
-// programNames returns the names of all Go programs that were
-// found, selected or not.
-func (f *programFinder) programNames() []string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return slices.Sorted(maps.Keys(f.seen))
-}
-
-// firstRefusal returns why a process can't be recorded: the
-// first such error, or nil.
-func (f *programFinder) firstRefusal() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.refused
 }
 
 // Started returns the running Go programs that a process or its

@@ -49,8 +49,8 @@ func TestSearchEnds(t *testing.T) {
 			t.Errorf("sh -c %q started %s", command, p.Name)
 			p.Release()
 		}
-		if seen := f.programNames(); len(seen) > 0 || f.firstRefusal() != nil {
-			t.Errorf("sh -c %q: saw %q, %v", command, seen, f.firstRefusal())
+		if len(f.seen) > 0 || f.refused != nil {
+			t.Errorf("sh -c %q: saw %v, %v", command, f.seen, f.refused)
 		}
 	}
 }

@@ -94,7 +94,8 @@ func RecordPrograms(ctx context.Context, root *Process, o ProgramsOptions) (Prog
 		recordings.Go(func() { r.record(ctx, p, to, left) })
 	}
 	recordings.Wait()
-	return Programs{Seen: finder.programNames(), Brief: r.brief, Err: r.failure()}, nil
+	seen := slices.Sorted(maps.Keys(finder.seen))
+	return Programs{Seen: seen, Brief: r.brief, Err: r.failure()}, nil
 }
 
 // A programsRecorder is one run of RecordPrograms.
@@ -223,5 +224,5 @@ func (r *programsRecorder) failure() error {
 	for _, pid := range slices.Sorted(maps.Keys(r.failed)) {
 		return r.failed[pid]
 	}
-	return r.finder.firstRefusal()
+	return r.finder.refused
 }
