@@ -21,7 +21,6 @@ import (
 // rows of the map. The time inside the calls of a rectangle can
 // be all that counts in every window.
 type callsWindow struct {
-	a        *app
 	function string // "" for the first proposed one
 	found    session.FoundCalls
 	content
@@ -56,9 +55,8 @@ func (a *app) callsKind() kind {
 }
 
 func openCalls(a *app, function string, span views.Span) {
-	w := &callsWindow{a: a, function: function, span: span}
-	a.open(w)
-	w.compute()
+	w := &callsWindow{function: function, span: span}
+	w.open(a, w, w.compute)
 }
 
 func (w *callsWindow) title() string { return "Calls " + shorten(w.function, maxBadge) }
@@ -67,13 +65,10 @@ func (w *callsWindow) keep() session.Window {
 	return &session.Calls{Function: w.function, From: w.span.From, To: w.span.To}
 }
 
-// refresh finds the calls again, once for several changes in a row.
-func (w *callsWindow) refresh() { w.once(w.a, w, w.compute) }
-
 func (w *callsWindow) compute() {
 	r, o, function, only := w.a.whole, w.a.options, w.function, w.a.counts.calls
 	o.Span = views.Span{}
-	compute(&w.content, w.a, w, "Finding calls", func() (session.FoundCalls, error) {
+	compute(&w.content, "Finding calls", func() (session.FoundCalls, error) {
 		return session.FindCalls(r, o, function, only)
 	}, func(f session.FoundCalls) {
 		w.found = f

@@ -20,7 +20,6 @@ import (
 // A findingsWindow shows what is slow, and why: a line for each
 // finding, and all about the selected one.
 type findingsWindow struct {
-	a      *app
 	answer *why.Answer // nil until the search has ended
 	asked  bool        // a person opened the window: it stays even if there are no findings
 	content
@@ -52,10 +51,9 @@ func openFindings(a *app, asked bool) {
 	if showOpen[*findingsWindow](a) {
 		return
 	}
-	w := &findingsWindow{a: a, asked: asked}
+	w := &findingsWindow{asked: asked}
 	w.list = newList(a, w, "a finding", true)
-	a.open(w)
-	w.search()
+	w.open(a, w, w.search)
 }
 
 func (w *findingsWindow) title() string { return "Why" }
@@ -63,13 +61,10 @@ func (w *findingsWindow) keep() session.Window {
 	return &session.Findings{Selected: w.list.selected}
 }
 
-// refresh searches again, once for several changes in a row.
-func (w *findingsWindow) refresh() { w.once(w.a, w, w.search) }
-
 func (w *findingsWindow) search() {
 	src := &session.Source{Recording: w.a.recording, Config: w.a.config, Options: w.a.options}
 	work := func() (*why.Answer, error) { return new(session.Findings).Find(src) }
-	compute(&w.content, w.a, w, "Searching for what is slow", work, func(found *why.Answer) {
+	compute(&w.content, "Searching for what is slow", work, func(found *why.Answer) {
 		if found != nil && len(found.Findings) == 0 && !w.asked {
 			w.a.close(w)
 			return

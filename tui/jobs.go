@@ -89,39 +89,48 @@ func (a *app) act(w window, f func()) {
 // A content is what a window shows, as far as that is computed
 // on another goroutine.
 type content struct {
-	made   bool  // it was computed, or that failed
-	failed error // the error if there is no content
-	waits  bool  // it will be computed again
+	a      *app
+	w      window
+	update func() // computes it
+	made   bool   // it was computed, or that failed
+	failed error  // the error if there is no content
+	waits  bool   // it will be computed again
+}
+
+// open opens the window of the content, and computes it with a function.
+func (c *content) open(a *app, w window, update func()) {
+	c.a, c.w, c.update = a, w, update
+	a.open(w)
+	update()
 }
 
 // commands returns none: most windows have none of their own.
 func (*content) commands() []command { return nil }
 
-// once calls f on a window, once it has no job: a single time
-// for several changes in a row.
-func (c *content) once(a *app, w window, f func()) {
+// refresh computes the content again, once the window has no
+// job: a single time for several changes in a row.
+func (c *content) refresh() {
 	if c.waits {
 		return
 	}
 	c.waits = true
-	a.act(w, func() {
+	c.a.act(c.w, func() {
 		c.waits = false
-		f()
+		c.update()
 	})
 }
 
 // compute starts work for the content of a window, and then
 // takes its result over, also if it failed. If the user cancels
 // the first work, the window closes.
-func compute[T any](c *content, a *app, w window, what string, work func() (T, error),
-	then func(T)) {
-	start(a, w, what, work, func(result T, err error) {
+func compute[T any](c *content, what string, work func() (T, error), then func(T)) {
+	start(c.a, c.w, what, work, func(result T, err error) {
 		switch {
 		case !errors.Is(err, context.Canceled):
 			c.made, c.failed = true, err
 			then(result)
 		case !c.made:
-			a.close(w)
+			c.a.close(c.w)
 		}
 	})
 }

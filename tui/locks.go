@@ -21,7 +21,6 @@ import (
 // shows the goroutines that waited for it, the goroutines that
 // held it, and what the holders were doing.
 type lockWindow struct {
-	a     *app
 	by    locks.By
 	found lockFindings
 	content
@@ -71,10 +70,9 @@ func openLocksBy(a *app, by locks.By) {
 	if showOpen[*lockWindow](a) {
 		return
 	}
-	w := &lockWindow{a: a, by: by}
+	w := &lockWindow{by: by}
 	w.list = newList(a, w, "a lock", true)
-	a.open(w)
-	w.analyse()
+	w.open(a, w, w.analyse)
 }
 
 func (w *lockWindow) title() string {
@@ -90,9 +88,6 @@ func (w *lockWindow) keep() session.Window {
 	return &session.Locks{Instances: w.by == locks.ByInstance}
 }
 
-// refresh runs the analysis again, once for several changes in a row.
-func (w *lockWindow) refresh() { w.once(w.a, w, w.analyse) }
-
 func (w *lockWindow) analyse() {
 	a, r, o, by, against := w.a, w.a.recording, w.a.options, w.by, w.a.against
 	work := func() (lockFindings, error) {
@@ -105,7 +100,7 @@ func (w *lockWindow) analyse() {
 		}
 		return tabulate(found, r), nil
 	}
-	compute(&w.content, w.a, w, "Analysing the locks", work, func(found lockFindings) {
+	compute(&w.content, "Analysing the locks", work, func(found lockFindings) {
 		w.found, w.text = found, lockText{}
 		w.list.reselect()
 	})

@@ -15,7 +15,6 @@ import (
 // A matrixWindow draws each of several metrics against each:
 // dots below the diagonal, and r above it.
 type matrixWindow struct {
-	a       *app
 	exprs   []string
 	metrics []*metrics.Metric // nil until they are computed
 	pairs   [][]*plots.Pair   // by row and column; nil on the diagonal
@@ -46,17 +45,13 @@ func openMatrix(a *app, exprs []string) error {
 	if err := (&session.Matrix{Metrics: exprs}).Check(); err != nil {
 		return err
 	}
-	w := &matrixWindow{a: a, exprs: exprs, column: 1}
-	a.open(w)
-	w.compute()
+	w := &matrixWindow{exprs: exprs, column: 1}
+	w.open(a, w, w.compute)
 	return nil
 }
 
 func (w *matrixWindow) title() string        { return fmt.Sprintf("Matrix %s …", w.exprs[0]) }
 func (w *matrixWindow) keep() session.Window { return &session.Matrix{Metrics: w.exprs} }
-
-// refresh computes the matrix again, once for several changes in a row.
-func (w *matrixWindow) refresh() { w.once(w.a, w, w.compute) }
 
 func (w *matrixWindow) compute() {
 	m, samples, span, exprs := w.a.measured(), w.a.counts.list, w.a.options.Span, w.exprs
@@ -64,7 +59,7 @@ func (w *matrixWindow) compute() {
 		metrics []*metrics.Metric
 		pairs   [][]*plots.Pair
 	}
-	compute(&w.content, w.a, w, "Correlating", func() (r result, err error) {
+	compute(&w.content, "Correlating", func() (r result, err error) {
 		m.use(func(t *metrics.Table) {
 			var within metrics.List
 			if r.metrics, err = t.AllNumbers(exprs...); err != nil {

@@ -12,8 +12,6 @@ import (
 
 // A profileWindow is the profile of one view while the user refines it.
 type profileWindow struct {
-	a *app
-
 	// replay has the steps that were done or tried when the view
 	// was last built, including steps that found nothing;
 	// replayed is the number of steps that were done. In another
@@ -44,26 +42,17 @@ type profileWindow struct {
 
 // openSubject opens a profile window, and does its steps.
 func openSubject(a *app, of *subject, s session.Profile) {
-	w := &profileWindow{a: a, replay: s, subject: of, switched: make(map[string]bool)}
+	w := &profileWindow{replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}
 	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = &labels{paths: s.Labels}
 	w.labels.costs = entryCosts[*big.Rat]{w: w, begin: w.labels.overlaps}
-	a.open(w)
-	w.build()
+	w.open(a, w, w.build)
 }
 
 func (w *profileWindow) title() string { return w.subject.title }
-
-// refresh builds the view again, once for several changes in a row.
-func (w *profileWindow) refresh() {
-	w.once(w.a, w, func() {
-		w.replay = w.done()
-		w.build()
-	})
-}
 
 func (w *profileWindow) keep() session.Window {
 	if w.subject.keep == nil {
@@ -97,8 +86,9 @@ type built struct {
 }
 
 // build makes the view with the app's options, and does the
-// window's steps.
+// steps that were done in the window.
 func (w *profileWindow) build() {
+	w.replay = w.done()
 	recording, options, config, replay, view := w.a.recording, w.a.options, w.a.config,
 		w.replay, w.subject.view
 	options.Slices = true
@@ -114,7 +104,7 @@ func (w *profileWindow) build() {
 		}
 		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, opens}, nil
 	}
-	compute(&w.content, w.a, w, "Building the "+w.subject.name, work, func(b built) {
+	compute(&w.content, "Building the "+w.subject.name, work, func(b built) {
 		w.built = b
 		w.replayed = nil
 		if w.session != nil {

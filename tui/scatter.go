@@ -17,7 +17,6 @@ import (
 // A scatterWindow draws one metric against another, a dot for
 // each sample. A rectangle in it is a sample list.
 type scatterWindow struct {
-	a     *app
 	x, y  string // metrics
 	drawn drawnPair
 	content
@@ -55,20 +54,16 @@ func (a *app) scatterKind() kind {
 }
 
 func openScatter(a *app, x, y string) {
-	w := &scatterWindow{a: a, x: x, y: y}
-	a.open(w)
-	w.compute()
+	w := &scatterWindow{x: x, y: y}
+	w.open(a, w, w.compute)
 }
 
 func (w *scatterWindow) title() string        { return w.y + " ∝ " + w.x }
 func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, Y: w.y} }
 
-// refresh computes the metrics again, once for several changes in a row.
-func (w *scatterWindow) refresh() { w.once(w.a, w, w.compute) }
-
 func (w *scatterWindow) compute() {
 	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y
-	compute(&w.content, w.a, w, "Drawing", func() (d drawnPair, err error) {
+	compute(&w.content, "Drawing", func() (d drawnPair, err error) {
 		m.use(func(t *metrics.Table) {
 			var selected []*metrics.Metric
 			var within metrics.List

@@ -15,7 +15,7 @@ import (
 func (a *app) restore(s *session.State, samples string) {
 	if s == nil {
 		a.restoreCounted(counted{list: samples})
-		a.open(newSummaryWindow(a, session.Summary{All: !a.options.LeaveOutIdle}))
+		openSummary(a, session.Summary{All: !a.options.LeaveOutIdle})
 		return
 	}
 	config := *a.config
@@ -25,7 +25,7 @@ func (a *app) restore(s *session.State, samples string) {
 	if a.against == "" {
 		a.against = session.Other(a.path, s.Summary.Against)
 	}
-	a.open(newSummaryWindow(a, s.Summary))
+	openSummary(a, s.Summary)
 	for _, w := range s.Windows {
 		a.reopen(w)
 	}

@@ -19,7 +19,6 @@ import (
 // the target, the typed time over the recording, and what each
 // thread class did.
 type summaryWindow struct {
-	a        *app
 	timeline *timeline
 	classTable
 	all      []views.ClassPair // also those that are hidden
@@ -32,14 +31,13 @@ type summaryWindow struct {
 	content
 }
 
-func newSummaryWindow(a *app, s session.Summary) *summaryWindow {
-	w := &summaryWindow{a: a, timeline: newTimeline(a, s.Lanes),
+func openSummary(a *app, s session.Summary) {
+	w := &summaryWindow{timeline: newTimeline(a, s.Lanes),
 		classTable: tabulated(a.recording, nil, a.against != ""),
 		order:      order{s.Order, s.Reversed},
 		hideIdle:   !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = newList(a, w, "a class", false)
-	w.refresh()
-	return w
+	w.open(a, w, w.sumUp)
 }
 
 // summaryKind is the kind of the first window.
@@ -58,13 +56,6 @@ func (w *summaryWindow) kept() session.Summary {
 		s.Against = session.Relative(w.a.path, w.a.against)
 	}
 	return s
-}
-
-// refresh sums up the classes, once for several changes in a
-// row, and makes the timeline at the same time.
-func (w *summaryWindow) refresh() {
-	w.timeline.refresh()
-	w.once(w.a, w, w.sumUp)
 }
 
 // A classTable is a table of classes.
@@ -95,7 +86,9 @@ type summedUp struct {
 	err error
 }
 
+// sumUp sums up the classes, and makes the timeline at the same time.
 func (w *summaryWindow) sumUp() {
+	w.timeline.refresh()
 	a, r, o, against := w.a, w.a.recording, w.a.options, w.a.against
 	work := func() (summedUp, error) {
 		var failed error

@@ -21,7 +21,6 @@ import (
 // of a goroutine that is open, one for each that held what it
 // waited for.
 type tracksWindow struct {
-	a      *app
 	tracks *views.Tracks         // nil until they are made
 	r      *sampledata.Recording // that they are of
 	content
@@ -61,10 +60,9 @@ func (a *app) tracksKind() kind {
 }
 
 func openTracks(a *app, kept session.Tracks) {
-	w := &tracksWindow{a: a, class: kept.Class, from: kept.From, to: kept.To, kept: &kept}
+	w := &tracksWindow{class: kept.Class, from: kept.From, to: kept.To, kept: &kept}
 	w.list = newList(a, w, "a track", false)
-	a.open(w)
-	w.compute()
+	w.open(a, w, w.compute)
 }
 
 func (w *tracksWindow) title() string { return "Tracks " + shorten(w.class, maxBadge) }
@@ -97,13 +95,10 @@ func (w *tracksWindow) restore() {
 	w.toTime = k.At
 }
 
-// refresh makes the tracks again, once for several changes in a row.
-func (w *tracksWindow) refresh() { w.once(w.a, w, w.compute) }
-
 func (w *tracksWindow) compute() {
 	r, o := w.a.whole, w.a.options
 	o.Span = views.Span{}
-	compute(&w.content, w.a, w, "Reading tracks", func() (*views.Tracks, error) {
+	compute(&w.content, "Reading tracks", func() (*views.Tracks, error) {
 		if r.Profile != nil || r.Samples.Len() == 0 {
 			return nil, fmt.Errorf("the recording has no times, and so no tracks")
 		}

@@ -24,7 +24,6 @@ import (
 // down to the calls that are none. While a recording grows, so
 // does the tree.
 type treeWindow struct {
-	a     *app
 	class string // of the Thread View; "" is the Server View
 	view  string // "Server View"
 	found *hotspots.Coloured
@@ -102,11 +101,10 @@ func openTree(a *app, class string) *treeWindow {
 		a.show(i)
 		return a.windows[i].(*treeWindow)
 	}
-	w := &treeWindow{a: a, class: class, view: viewOf(class).name,
+	w := &treeWindow{class: class, view: viewOf(class).name,
 		folded: make(map[string]bool), above: make(map[string]string)}
 	w.list = newList(a, w, "a call", false)
-	a.open(w)
-	w.search()
+	w.open(a, w, w.search)
 	return w
 }
 
@@ -116,9 +114,6 @@ func (w *treeWindow) title() string {
 func (w *treeWindow) keep() session.Window {
 	return &session.Tree{Class: w.class, Selected: w.list.selected, Folded: maps.Clone(w.folded)}
 }
-
-// refresh searches again, once for several changes in a row.
-func (w *treeWindow) refresh() { w.once(w.a, w, w.search) }
 
 func (w *treeWindow) search() {
 	r, options, view := w.a.recording, w.a.options, viewOf(w.class).view
@@ -130,7 +125,7 @@ func (w *treeWindow) search() {
 		}
 		return hotspots.ColourPaths(v.Tree, why.DefaultThreshold), nil
 	}
-	compute(&w.content, w.a, w, "Searching the call paths of the "+w.view, work,
+	compute(&w.content, "Searching the call paths of the "+w.view, work,
 		func(found *hotspots.Coloured) {
 			w.found = found
 			w.layout()
