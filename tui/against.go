@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"fmt"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -32,17 +30,12 @@ func (a *app) againstCommand(w window) command {
 
 // readOther reads another recording, again if it was read before.
 func (a *app) readOther(w window, path string, then func()) {
-	start(a, w, "Reading "+path,
+	attempt(a, w, "Reading "+path,
 		func() (*sampledata.Recording, error) { return interchange.ReadRecording(path) },
-		func(r *sampledata.Recording, err error) {
-			switch {
-			case err == nil:
-				a.others.Add(path, r)
-				then()
-			case !errors.Is(err, context.Canceled):
-				a.fail(err)
-			}
-		})
+		func(r *sampledata.Recording) {
+			a.others.Add(path, r)
+			then()
+		}, a.fail)
 }
 
 // compareWith sets the other recording of the Summary, of the

@@ -184,13 +184,9 @@ func (a *app) withoutCommand(args string) error {
 	work := func() (*why.Removal, error) {
 		return why.Without(src.Recording, why.OptionsOf(src.Config, src.Options), name, half)
 	}
-	start(a, w, "Computing what it would bring", work, func(r *why.Removal, err error) {
-		if err != nil {
-			a.fail(err)
-			return
-		}
+	attempt(a, w, "Computing what it would bring", work, func(r *why.Removal) {
 		text := printable(report.RemovalOf(r, report.BasisOf(a.recording)).Text)
 		a.overlay = newTextPage(a, func() string { return text })
-	})
+	}, a.fail)
 	return nil
 }

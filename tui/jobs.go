@@ -59,6 +59,21 @@ func start[T any](a *app, w window, what string, work func() (T, error), then fu
 	go a.tick(done)
 }
 
+// attempt runs work as start does, then calls then with the
+// result, or failed if there is an error. If the user cancels
+// the job, it calls neither.
+func attempt[T any](a *app, w window, what string, work func() (T, error), then func(T),
+	failed func(error)) {
+	start(a, w, what, work, func(result T, err error) {
+		switch {
+		case err == nil:
+			then(result)
+		case !errors.Is(err, context.Canceled):
+			failed(err)
+		}
+	})
+}
+
 // tick updates the progress line until a job's work is done.
 func (a *app) tick(done <-chan struct{}) {
 	ticks := time.Tick(progressTick)

@@ -90,13 +90,11 @@ func (w *profileWindow) arrange() {
 		return
 	}
 	s := w.session.Clone()
-	start(w.a, w, "Computing own times", func() (*refine.Session, error) {
+	attempt(w.a, w, "Computing own times", func() (*refine.Session, error) {
 		s.Arrange()
 		return s, nil
-	}, func(s *refine.Session, err error) {
-		if err == nil {
-			w.session = s
-			w.update()
-		}
-	})
+	}, func(s *refine.Session) {
+		w.session = s
+		w.update()
+	}, w.a.fail)
 }

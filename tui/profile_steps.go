@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,14 +24,8 @@ func (r *refiner) refine(what string, work func(*refine.Session) error, then fun
 		return
 	}
 	s := r.w.session.Clone()
-	start(r.w.a, r.w, what, func() (*refine.Session, error) { return s, work(s) },
-		func(s *refine.Session, err error) {
-			if err != nil {
-				if !errors.Is(err, context.Canceled) {
-					r.w.a.fail(err)
-				}
-				return
-			}
+	attempt(r.w.a, r.w, what, func() (*refine.Session, error) { return s, work(s) },
+		func(s *refine.Session) {
 			r.marked(len(r.w.session.Steps()), len(s.Steps()))
 			r.w.session = s
 			r.w.update()
@@ -40,7 +33,7 @@ func (r *refiner) refine(what string, work func(*refine.Session) error, then fun
 				then()
 				r.w.entries.toSelected = true
 			}
-		})
+		}, r.w.a.fail)
 }
 
 // step does one step.

@@ -2,8 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -106,22 +104,18 @@ func (a *app) countCalls(condition string, failed func(error)) {
 }
 
 func (a *app) count(only counted, what string, failed func(error)) {
-	start(a, a.window(), what, func() (*sampledata.Recording, error) {
+	attempt(a, a.window(), what, func() (*sampledata.Recording, error) {
 		return only.pick(only.by)
-	}, func(picked *sampledata.Recording, err error) {
-		switch {
-		case errors.Is(err, context.Canceled):
-		case err != nil:
-			failed(err)
-		case !a.options.Span.Has(picked):
+	}, func(picked *sampledata.Recording) {
+		if !a.options.Span.Has(picked) {
 			failed(fmt.Errorf("no sample of the list is in %s: 'span all' counts the whole time",
 				spanText(a.options.Span)))
-		default:
-			a.counts = only
-			a.recording = picked
-			a.changed()
+			return
 		}
-	})
+		a.counts = only
+		a.recording = picked
+		a.changed()
+	}, failed)
 }
 
 // countAllSamples counts all samples in every window again.
@@ -237,7 +231,7 @@ func (a *app) defineList(args string) error {
 	}
 	d.Expr = strings.TrimSpace(d.Expr)
 	m := a.measured()
-	start(a, a.window(), "Choosing samples", func() (n int, err error) {
+	attempt(a, a.window(), "Choosing samples", func() (n int, err error) {
 		m.use(func(t *metrics.Table) {
 			var l metrics.List
 			if l, err = t.List(d.Expr); err == nil {
@@ -245,17 +239,11 @@ func (a *app) defineList(args string) error {
 			}
 		})
 		return n, err
-	}, func(n int, err error) {
-		switch {
-		case errors.Is(err, context.Canceled):
-		case err != nil:
-			a.askAgain("list "+args, err)
-		default:
-			a.setLists(append(a.listsBut(d.Name), d))
-			a.say("The list %s has %d of %s: ':samples %s' counts only them.",
-				d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
-		}
-	})
+	}, func(n int) {
+		a.setLists(append(a.listsBut(d.Name), d))
+		a.say("The list %s has %d of %s: ':samples %s' counts only them.",
+			d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
+	}, func(err error) { a.askAgain("list "+args, err) })
 	return nil
 }
 

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,19 +100,13 @@ func (w *summaryWindow) sumUp() {
 		classes, err := views.Classes(r, o)
 		return summedUp{tabulated(r, views.PairClasses(classes, nil), false), failed}, err
 	}
-	start(w.a, w, "Summing up the classes", work, func(t summedUp, err error) {
-		if errors.Is(err, context.Canceled) {
-			return
+	attempt(w.a, w, "Summing up the classes", work, func(t summedUp) {
+		w.classTable, w.all = t.classTable, t.classes
+		w.choose()
+		if t.err != nil {
+			w.a.fail(t.err)
 		}
-		if err == nil {
-			w.classTable, w.all = t.classTable, t.classes
-			w.choose()
-			err = t.err
-		}
-		if err != nil {
-			w.a.fail(err)
-		}
-	})
+	}, w.a.fail)
 }
 
 func (w *summaryWindow) bindings() []binding {
