@@ -139,16 +139,14 @@ type app struct {
 	history      map[string][]string
 }
 
-// An overlay covers the window, and takes all keys and the mouse.
+// An overlay covers the window, and takes all keys and the
+// mouse, with the coordinates of the screen.
 type overlay interface {
 	draw(canvas)
 	key(name string)
 	scroll(lines int)
+	click(x, y int)
 }
-
-// A clickable overlay takes clicks on cells of the screen; a
-// click on another overlay closes it.
-type clickable interface{ click(x, y int) }
 
 // A message is one line for the user.
 type message struct {

@@ -105,6 +105,8 @@ func (p *page) key(name string) {
 	}
 }
 
+func (p *page) click(int, int) { p.a.overlay = nil }
+
 // A pane is a text about one thing, below a title, in a part of
 // a window; its keys are J and K.
 type pane struct {

@@ -81,7 +81,8 @@ func (r *root) handle(e tcell.Event) {
 // the overlay or the active window.
 func (r *root) mouse(action mouseAction, x, y int) {
 	action = r.sameCell(action, x, y)
-	if action == mouseClick || action == mouseDoubleClick {
+	clicks := action == mouseClick || action == mouseDoubleClick
+	if clicks {
 		for _, g := range r.regions {
 			if y == g.y && x >= g.from && x < g.to {
 				r.a.message = message{}
@@ -91,14 +92,8 @@ func (r *root) mouse(action mouseAction, x, y int) {
 		}
 	}
 	if o := r.a.overlay; o != nil {
-		wheeled(action, o.scroll)
-		switch action {
-		case mouseClick, mouseDoubleClick:
-			if c, ok := o.(clickable); ok {
-				c.click(x, y)
-			} else {
-				r.a.overlay = nil
-			}
+		if !wheeled(action, o.scroll) && clicks {
+			o.click(x, y)
 		}
 		return
 	}
