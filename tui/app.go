@@ -228,8 +228,10 @@ func (a *app) toggleCreatedBy(string) error {
 	return nil
 }
 
-// setConfig replaces the configuration in every window.
-func (a *app) setConfig(c config.Config) {
+// setConfig changes the configuration in every window.
+func (a *app) setConfig(change func(*config.Config)) {
+	c := *a.config
+	change(&c)
 	a.config = &c
 	a.options = c.Configure(a.options)
 	a.changed()

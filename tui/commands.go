@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -100,12 +101,7 @@ func (l commandLine) complete(line string) []string {
 		}
 		return l.completeNames(line)
 	}
-	var out []string
-	for _, c := range commands {
-		if strings.HasPrefix(c.name, line) {
-			out = append(out, c.name+" ")
-		}
-	}
+	out := oneOf(lists.Each(commands, func(c command) string { return c.name + " " })...)(line)
 	if names := l.completeNames(line); len(out) == 0 || len(names) > 0 &&
 		strings.HasPrefix(names[0], line) {
 		out = append(out, names...)
@@ -161,19 +157,33 @@ func oneOf(choices ...string) func(string) []string {
 	}
 }
 
-// classBy changes what defines a thread class.
-func (a *app) classBy(by views.ClassBy) {
+// classCommand changes what defines a thread class.
+func (a *app) classCommand(args string) error {
+	rest, ok := strings.CutPrefix(args, "by ")
+	if !ok {
+		return fmt.Errorf("want 'class by function', 'class by site' or 'class by label:KEY'")
+	}
+	by, err := views.ParseClassBy(strings.TrimSpace(rest))
+	if err != nil {
+		return err
+	}
 	a.options.Classes = by
 	a.changed()
 	if !by.Applies(a.recording) {
 		a.message = message{text: fmt.Sprintf(
 			"No goroutine has the label %s: classes are by function.", by.Label), isErr: true}
 	}
+	return nil
 }
 
 // commands are the commands of every window.
 func (a *app) commands() []command {
-	list := append(a.aspectCommands(), []command{
+	list := []command{
+		newCommand("aspect NAME PATTERN...",
+			"define an aspect, such as queue main.(*queue).* !main.(*queue).len", a.defineAspect,
+			nil),
+		newCommand("aspects save", "write the aspects defined here into "+config.Name,
+			a.saveAspects, oneOf("save")),
 		newCommand("accounting observed|single|processors",
 			"how a runnable goroutine's time is divided", func(args string) error {
 				by, err := views.ParseAccounting(args)
@@ -185,42 +195,29 @@ func (a *app) commands() []command {
 			},
 			oneOf("observed", "single", "processors")),
 		newCommand("class by function|site|label:KEY", "what defines a thread class",
-			func(args string) error {
-				rest, ok := strings.CutPrefix(args, "by ")
-				if !ok {
-					return fmt.Errorf(
-						"want 'class by function', 'class by site' or 'class by label:KEY'")
-				}
-				by, err := views.ParseClassBy(strings.TrimSpace(rest))
-				if err == nil {
-					a.classBy(by)
-				}
-				return err
-			}, oneOf("by function", "by site", "by label:")),
+			a.classCommand, oneOf("by function", "by site", "by label:")),
 		newCommand("created-by",
 			"charge goroutines to those who started them, or each to its own class",
 			a.toggleCreatedBy, nil),
 		newCommand("span FROM TO | FROM | all",
 			"the offsets between which samples count, such as 1.5s 2s", a.spanCommand, oneOf("all")),
-	}...)
-	list = append(append(list, a.mergeCommands()...), a.listCommands()...)
+		newCommand("merge NAME PATTERN...",
+			"count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
+			a.mergeCommand, nil),
+		newCommand("merges save", "write the classes merged and split here into "+config.Name,
+			a.saveMerges, oneOf("save")),
+		newCommand("list NAME = EXPR",
+			"define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
+			a.defineList, a.completeMetrics),
+		newCommand("samples NAME | EXPR | all", "the sample list that counts in every window",
+			a.samplesCommand, a.completeMetrics),
+	}
 	list = append(list, a.kindCommands()...)
-	return append(list, []command{
+	return append(list,
 		newCommand("help", "the keys of this window",
 			func(string) error { a.overlay = newHelp(a); return nil }, nil),
 		newCommand("quit", "leave the Analyzer", func(string) error { a.quit(); return nil }, nil),
-	}...)
-}
-
-// aspectCommands are the commands that define aspects in the Analyzer.
-func (a *app) aspectCommands() []command {
-	return []command{
-		newCommand("aspect NAME PATTERN...",
-			"define an aspect, such as queue main.(*queue).* !main.(*queue).len", a.defineAspect,
-			nil),
-		newCommand("aspects save", "write the aspects defined here into "+config.Name,
-			a.saveAspects, oneOf("save")),
-	}
+	)
 }
 
 // defineAspect defines an aspect for all windows. Without patterns, it removes
@@ -234,34 +231,35 @@ func (a *app) defineAspect(args string) error {
 	if err != nil {
 		return err
 	}
-	config := *a.config
-	config.Aspects = config.Aspects.With(aspect)
-	a.setConfig(config)
+	a.setConfig(func(c *config.Config) { c.Aspects = c.Aspects.With(aspect) })
 	return nil
 }
 
 // saveAspects writes the aspects defined in the Analyzer to the
-// configuration file. If there is none, it makes one in the
-// current folder.
+// configuration file.
 func (a *app) saveAspects(args string) error {
-	if args != "save" {
-		return fmt.Errorf("want 'aspects save'")
-	}
 	fresh := defined(a.given, a.config.Aspects)
-	if len(fresh) == 0 {
-		return fmt.Errorf("no aspect was defined here: use 'aspect NAME PATTERN...' first")
-	}
-	err := a.saveConfig(func(file string) error { return config.SaveAspects(file, fresh...) })
+	err := a.saveConfig("aspects", args, len(fresh),
+		"no aspect was defined here: use 'aspect NAME PATTERN...' first",
+		func(file string) error { return config.SaveAspects(file, fresh...) })
 	if err == nil {
 		a.given = a.config.Aspects
 	}
 	return err
 }
 
-// saveConfig saves definitions of the Analyzer with a function
-// that gets the name of the configuration file: that which is
-// used, or a new one in the current folder.
-func (a *app) saveConfig(save func(file string) error) error {
+// saveConfig executes "aspects save" or "merges save": it saves a
+// number of definitions of the Analyzer with a function that gets
+// the name of the configuration file, the used one or a new one in
+// the current folder. none is the error if there are none.
+func (a *app) saveConfig(what, args string, number int, none string,
+	save func(file string) error) error {
+	switch {
+	case args != "save":
+		return fmt.Errorf("want '%s save'", what)
+	case number == 0:
+		return errors.New(none)
+	}
 	file := cmp.Or(a.config.File, config.Name)
 	if err := save(file); err != nil {
 		return err
@@ -276,17 +274,6 @@ func (a *app) saveConfig(save func(file string) error) error {
 	return nil
 }
 
-// mergeCommands are the commands that merge classes.
-func (a *app) mergeCommands() []command {
-	return []command{
-		newCommand("merge NAME PATTERN...",
-			"count the classes that match as one, such as io go:*.readLoop go:*.writeLoop",
-			a.mergeCommand, nil),
-		newCommand("merges save", "write the classes merged and split here into "+config.Name,
-			a.saveMerges, oneOf("save")),
-	}
-}
-
 // mergeCommand merges the classes that match patterns.
 func (a *app) mergeCommand(args string) error {
 	fields := strings.Fields(args)
@@ -297,17 +284,14 @@ func (a *app) mergeCommand(args string) error {
 }
 
 // saveMerges writes the merges made in the Analyzer to the
-// configuration file, and removes the merges that were split. If
-// there is no file, it makes one in the current folder.
+// configuration file, and removes the merges that were split.
 func (a *app) saveMerges(args string) error {
-	if args != "save" {
-		return fmt.Errorf("want 'merges save'")
-	}
-	fresh, gone := a.ownMerges(), a.splitHere()
-	if len(fresh) == 0 && len(gone) == 0 {
-		return fmt.Errorf("no class was merged or split here: in the Summary, Space marks classes, and M merges them")
-	}
-	err := a.saveConfig(func(file string) error { return config.SaveMerges(file, gone, fresh...) })
+	fresh := without(a.config.Merges, a.givenMerges, config.Merge.Equal)
+	split := without(a.givenMerges, a.config.Merges, config.Merge.Equal)
+	gone := lists.Each(split, func(m config.Merge) string { return m.Name })
+	err := a.saveConfig("merges", args, len(fresh)+len(gone),
+		"no class was merged or split here: in the Summary, Space marks classes, and M merges them",
+		func(file string) error { return config.SaveMerges(file, gone, fresh...) })
 	if err == nil {
 		a.givenMerges = a.config.Merges
 	}

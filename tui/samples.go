@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
@@ -196,17 +197,6 @@ func (a *app) drawCounted(c canvas) canvas {
 	return c.part(0, 0, left, 1)
 }
 
-// listCommands are the commands about samples.
-func (a *app) listCommands() []command {
-	return []command{
-		newCommand("list NAME = EXPR",
-			"define a sample list, such as busy = rate(process.cpu) > 5e8; without EXPR, remove it",
-			a.defineList, a.completeMetrics),
-		newCommand("samples NAME | EXPR | all", "the sample list that counts in every window",
-			a.samplesCommand, a.completeMetrics),
-	}
-}
-
 // samplesCommand executes "samples EXPR" or "samples all".
 func (a *app) samplesCommand(args string) error {
 	switch args {
@@ -240,7 +230,7 @@ func (a *app) defineList(args string) error {
 		})
 		return n, err
 	}, func(n int) {
-		a.setLists(append(a.listsBut(d.Name), d))
+		a.setConfig(func(c *config.Config) { c.Lists = append(a.listsBut(d.Name), d) })
 		a.say("The list %s has %d of %s: ':samples %s' counts only them.",
 			d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
 	}, func(err error) { a.askAgain("list "+args, err) })
@@ -252,7 +242,7 @@ func (a *app) removeList(name string) error {
 	if len(rest) == len(a.config.Lists) {
 		return fmt.Errorf("there is no list %q: want NAME = EXPR, such as busy = time > 5", name)
 	}
-	a.setLists(rest)
+	a.setConfig(func(c *config.Config) { c.Lists = rest })
 	return nil
 }
 
@@ -260,18 +250,6 @@ func (a *app) removeList(name string) error {
 func (a *app) listsBut(name string) []config.Definition {
 	return slices.DeleteFunc(slices.Clone(a.config.Lists),
 		func(d config.Definition) bool { return d.Name == name })
-}
-
-func (a *app) setLists(lists []config.Definition) {
-	config := *a.config
-	config.Lists = lists
-	a.setConfig(config)
-}
-
-// ownLists returns the lists that were defined in the Analyzer.
-func (a *app) ownLists() []config.Definition {
-	return slices.DeleteFunc(slices.Clone(a.config.Lists),
-		func(d config.Definition) bool { return slices.Contains(a.givenLists, d) })
 }
 
 // askAgain opens the command line with a line that failed after
@@ -292,14 +270,11 @@ func (a *app) completeMetrics(args string) []string {
 		return append(t.Names(), metrics.AllSamples, "rate(", "delta(", "lag(",
 			"hits(", "lock(", "label(", "span(")
 	})
-	var list []string
-	for _, n := range names {
-		if strings.HasPrefix(n, args[at:]) && printable(n) == n {
-			list = append(list, args[:at]+n)
-		}
-	}
+	list := slices.DeleteFunc(oneOf(names...)(args[at:]),
+		func(n string) bool { return printable(n) != n })
 	slices.Sort(list)
-	return list[:min(len(list), maxCompletions)]
+	list = list[:min(len(list), maxCompletions)]
+	return lists.Each(list, func(n string) string { return args[:at] + n })
 }
 
 // counts reports for each column of the timeline whether it

@@ -54,8 +54,10 @@ func (a *app) restoreCounted(only counted) {
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
 	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects),
-		Merges: a.ownMerges(), Lists: a.ownLists(), Samples: a.counts.list,
-		Calls: a.counts.calls}
+		Merges: without(a.config.Merges, a.givenMerges, config.Merge.Equal),
+		Lists: without(a.config.Lists, a.givenLists,
+			func(d, e config.Definition) bool { return d == e }),
+		Samples: a.counts.list, Calls: a.counts.calls}
 	for i, w := range a.windows {
 		if summary, ok := w.(*summaryWindow); ok {
 			s.Summary = summary.kept()
@@ -72,34 +74,20 @@ func (a *app) state() *session.State {
 	return s
 }
 
-// ownMerges returns the merges that were made in the Analyzer.
-func (a *app) ownMerges() []config.Merge {
-	return slices.DeleteFunc(slices.Clone(a.config.Merges), func(m config.Merge) bool {
-		return slices.ContainsFunc(a.givenMerges, m.Equal)
+// without returns the elements of a list that are not among others.
+func without[T any](list, others []T, equal func(x, y T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool {
+		return slices.ContainsFunc(others, func(y T) bool { return equal(x, y) })
 	})
-}
-
-// splitHere returns the names of the merges of the configuration
-// that were split in the Analyzer.
-func (a *app) splitHere() (names []string) {
-	for _, g := range a.givenMerges {
-		if !slices.ContainsFunc(a.config.Merges, g.Equal) {
-			names = append(names, g.Name)
-		}
-	}
-	return names
 }
 
 // defined returns the aspects in now that differ from given. For
 // an aspect of given that is missing in now, it returns an
 // aspect without patterns, which removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
-	var list []aspects.Aspect
-	for _, a := range now.All() {
-		if before, there := given.Lookup(a.Name()); !there || !samePatterns(before, a) {
-			list = append(list, a)
-		}
-	}
+	list := without(now.All(), given.All(), func(a, b aspects.Aspect) bool {
+		return a.Name() == b.Name() && samePatterns(a, b)
+	})
 	for _, a := range given.All() {
 		if _, there := now.Lookup(a.Name()); !there {
 			if none, err := aspects.New(a.Name()); err == nil {

@@ -85,22 +85,19 @@ func (a *app) merge(name string, patterns ...string) error {
 	if err != nil {
 		return err
 	}
-	c := *a.config
-	c.Merges = append(slices.Clone(c.Merges), m)
-	a.setConfig(c)
+	a.setConfig(func(c *config.Config) { c.Merges = append(slices.Clone(c.Merges), m) })
 	return nil
 }
 
 // split reverts the merges into a class, and reports whether
 // there was one.
 func (a *app) split(class string) bool {
-	c := *a.config
-	c.Merges = slices.DeleteFunc(slices.Clone(c.Merges),
+	rest := slices.DeleteFunc(slices.Clone(a.config.Merges),
 		func(m config.Merge) bool { return m.Class() == class })
-	if len(c.Merges) == len(a.config.Merges) {
+	if len(rest) == len(a.config.Merges) {
 		return false
 	}
-	a.setConfig(c)
+	a.setConfig(func(c *config.Config) { c.Merges = rest })
 	return true
 }
 
