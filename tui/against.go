@@ -45,24 +45,16 @@ func (a *app) compareWith(path string) {
 	a.changed()
 }
 
-// sides returns two recordings with their names. It may read the
-// second one.
-func (a *app) sides(r *sampledata.Recording, against string) (one, other views.Named, err error) {
-	b, err := a.others.Open(against)
+// comparing returns what a function makes of a recording and of
+// the one that it is compared with. It may read the second one.
+func comparing[T any](a *app, r *sampledata.Recording, o views.Options, against string,
+	of func(one, other views.Named, o views.Options) (T, error)) (made T, err error) {
+	other, err := a.others.Open(against)
 	if err != nil {
-		return one, other, fmt.Errorf("comparing with %s: %w", against, err)
+		return made, fmt.Errorf("comparing with %s: %w", against, err)
 	}
-	return views.Named{Name: a.path, Recording: r}, views.Named{Name: against, Recording: b}, nil
-}
-
-// comparedClasses sums up the classes of two recordings.
-func (a *app) comparedClasses(r *sampledata.Recording, o views.Options,
-	against string) ([]views.ClassPair, error) {
-	one, other, err := a.sides(r, against)
-	if err != nil {
-		return nil, err
-	}
-	return views.ComparedClasses(one, other, o)
+	return of(views.Named{Name: a.path, Recording: r},
+		views.Named{Name: against, Recording: other}, o)
 }
 
 // openOnly opens the Thread View of a class that only one of the

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -90,59 +91,44 @@ func (w *lockWindow) keep() session.Window {
 
 func (w *lockWindow) analyse() {
 	a, r, o, by, against := w.a, w.a.recording, w.a.options, w.by, w.a.against
-	work := func() (lockFindings, error) {
-		if against != "" {
-			return a.comparedLocks(r, o, against)
-		}
-		found, err := locks.Analyse(r, o, by)
-		if err != nil {
-			return lockFindings{}, err
-		}
-		return tabulate(found, r), nil
-	}
+	work := func() (lockFindings, error) { return a.findLocks(r, o, by, against) }
 	compute(&w.content, "Analysing the locks", work, func(found lockFindings) {
 		w.found, w.text = found, lockText{}
 		w.list.reselect()
 	})
 }
 
-// comparedLocks compares the locks with another recording's.
-func (a *app) comparedLocks(r *sampledata.Recording, o views.Options,
-	against string) (lockFindings, error) {
-	one, other, err := a.sides(r, against)
-	if err != nil {
-		return lockFindings{}, err
+// findLocks analyses the locks, or compares them with another
+// recording's unless against is "", and makes the lines of the
+// table.
+func (a *app) findLocks(r *sampledata.Recording, o views.Options, by locks.By,
+	against string) (f lockFindings, err error) {
+	f.recording = r
+	if against != "" {
+		if f.both, err = comparing(a, r, o, against, locks.Compare); err != nil {
+			return f, err
+		}
+		f.Analysis, f.heads = f.both.New, report.PairHeads
+		for i := range f.both.Pairs {
+			p := &f.both.Pairs[i]
+			f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.New, p.Old),
+				pair: p, row: report.PairRow(p)})
+		}
+	} else {
+		if f.Analysis, err = locks.Analyse(r, o, by); err != nil {
+			return f, err
+		}
+		f.heads = report.LockHeads(f.Analysis)
+		f.items = lists.Each(slices.Concat(f.Locks, f.Shared), func(l *locks.Lock) lockItem {
+			return lockItem{key: l.String(), lock: l, row: report.LockRow(f.Analysis, l)}
+		})
 	}
-	both, err := locks.Compare(one, other, o)
-	if err != nil {
-		return lockFindings{}, err
-	}
-	f := lockFindings{Analysis: both.New, both: both, recording: r, heads: report.PairHeads}
-	f.addDeadlocks()
-	for i := range both.Pairs {
-		p := &both.Pairs[i]
-		f.items = append(f.items, lockItem{key: p.Name, lock: cmp.Or(p.New, p.Old),
-			pair: p, row: report.PairRow(p)})
-	}
+	deadlocks := lists.Each(f.Deadlocks, func(d *locks.Deadlock) lockItem {
+		return lockItem{key: report.DeadlockLine(d), deadlock: d}
+	})
+	f.items = append(deadlocks, f.items...)
 	f.measure()
 	return f, nil
-}
-
-// tabulate makes the lines of the table.
-func tabulate(found *locks.Analysis, of *sampledata.Recording) lockFindings {
-	f := lockFindings{Analysis: found, recording: of, heads: report.LockHeads(found)}
-	f.addDeadlocks()
-	for _, l := range slices.Concat(found.Locks, found.Shared) {
-		f.items = append(f.items, lockItem{key: l.String(), lock: l, row: report.LockRow(found, l)})
-	}
-	f.measure()
-	return f
-}
-
-func (f *lockFindings) addDeadlocks() {
-	for _, d := range f.Deadlocks {
-		f.items = append(f.items, lockItem{key: report.DeadlockLine(d), deadlock: d})
-	}
 }
 
 // measure finds the widths of the columns of numbers.
@@ -244,11 +230,7 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 	sums := make(map[string]*big.Rat)
 	var class, in, holder string
 	for _, one := range l.Waiters {
-		sum := sums[one.Class]
-		if sum == nil {
-			sum = new(big.Rat)
-			sums[one.Class] = sum
-		}
+		sum := lists.Made(sums, one.Class, func() *big.Rat { return new(big.Rat) })
 		sum.Add(sum, one.Weight)
 		if class == "" || sum.Cmp(sums[class]) > 0 {
 			class = one.Class

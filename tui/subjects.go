@@ -103,25 +103,35 @@ func (a *app) holdersKind() kind {
 	}
 }
 
+// compared returns a view of this recording and another one,
+// which a function compares.
+func (a *app) compared(title, name, path string,
+	compare func(one, other views.Named, o views.Options) (*views.Compared, error)) *subject {
+	view := func(one, other views.Named, o views.Options) (viewed, error) {
+		both, err := compare(one, other, o)
+		if err != nil {
+			return viewed{}, err
+		}
+		v, err := both.Merge()
+		return viewed{View: v, other: other.Recording}, err
+	}
+	return &subject{title: "Δ " + title, name: name, against: path,
+		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
+			return comparing(a, r, o, path, view)
+		}}
+}
+
 // openComparedHolders opens a window of the holders of all locks
 // in two recordings. The locks are matched by name.
 func openComparedHolders(a *app, p session.Profile) {
-	against := a.against
-	openSubject(a, &subject{
-		title: "Δ Holders", name: session.HoldersTitle, against: against,
-		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
-			one, other, err := a.sides(r, against)
-			if err != nil {
-				return viewed{}, err
-			}
-			both, err := locks.Compare(one, other, o)
-			if err != nil {
-				return viewed{}, err
-			}
-			v, err := (&views.Compared{New: both.New.Held, Old: both.Old.Held}).Merge()
-			return viewed{View: v, other: other.Recording}, err
-		},
-	}, p)
+	compare := func(one, other views.Named, o views.Options) (*views.Compared, error) {
+		both, err := locks.Compare(one, other, o)
+		if err != nil {
+			return nil, err
+		}
+		return &views.Compared{New: both.New.Held, Old: both.Old.Held}, nil
+	}
+	openSubject(a, a.compared("Holders", session.HoldersTitle, a.against, compare), p)
 }
 
 // openHolders opens a window of the holders.
@@ -184,29 +194,21 @@ func showComparison(a *app, path string, p session.Profile) {
 // another recording's. It reads the other recording when the
 // view is first built; the window shows an error if that fails.
 func openComparison(a *app, path string, p session.Profile) {
-	c := session.Comparison{Profile: p, Against: session.Relative(a.path, path)}
-	one := viewOf(p.Class)
-	openSubject(a, &subject{
-		title: "Δ " + one.title, name: one.name, against: path,
-		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
-			one, other, err := a.sides(r, path)
+	one, against := viewOf(p.Class), session.Relative(a.path, path)
+	s := a.compared(one.title, one.name, path,
+		func(one, other views.Named, o views.Options) (*views.Compared, error) {
+			both, err := views.Compare(one, other, o, p.View)
 			if err != nil {
-				return viewed{}, err
+				return nil, err
 			}
-			compared, err := views.Compare(one, other, o, c.View)
-			if err != nil {
-				return viewed{}, err
+			if missing := report.Missing(other.Recording); missing != "" {
+				both.Old.Warnings = append(both.Old.Warnings, sampledata.Warning{
+					Kind: "incomplete", Message: path + ": " + missing, Count: 1})
 			}
-			v, err := compared.Merge()
-			if missing := report.Missing(other.Recording); err == nil && missing != "" {
-				v.Warnings = append(v.Warnings,
-					sampledata.Warning{Kind: "incomplete", Message: path + ": " + missing,
-						Count: 1})
-			}
-			return viewed{View: v, other: other.Recording}, err
-		},
-		keep: func(p session.Profile) session.Window {
-			return &session.Comparison{Profile: p, Against: c.Against}
-		},
-	}, p)
+			return both, nil
+		})
+	s.keep = func(p session.Profile) session.Window {
+		return &session.Comparison{Profile: p, Against: against}
+	}
+	openSubject(a, s, p)
 }

@@ -91,7 +91,7 @@ func (w *summaryWindow) sumUp() {
 	work := func() (summedUp, error) {
 		var failed error
 		if against != "" {
-			pairs, err := a.comparedClasses(r, o, against)
+			pairs, err := comparing(a, r, o, against, views.ComparedClasses)
 			if err == nil {
 				return summedUp{tabulated(r, pairs, true), nil}, nil
 			}
