@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
@@ -26,7 +25,6 @@ type callsWindow struct {
 	content
 
 	frame                // rows count from the bottom
-	moved bool           // the cursor is not where it began
 	span  views.Span     // that is shown; the zero Span is all
 	heat  *calls.HeatMap // as it was last drawn
 	of    drawnHeat
@@ -79,7 +77,7 @@ func (w *callsWindow) compute() {
 }
 
 func (w *callsWindow) bindings() []binding {
-	return append(w.frame.bindings(-1, w.move), []binding{
+	return append(w.frame.bindings(-1), []binding{
 		on("Enter", "Count", "count only the time inside the calls of the rectangle, in every window", w.count),
 		on("a", "All", "count all time again", w.a.countAllSamples),
 		on("s", "Slowest", "go to the slowest call", func() { w.moved = false }),
@@ -87,14 +85,6 @@ func (w *callsWindow) bindings() []binding {
 		on("-", "out", "twice the time", func() { w.zoom(2, 1) }),
 		on("0", "", "all time", func() { w.span, w.moved, w.begun = views.Span{}, false, false }),
 	}...)
-}
-
-func (w *callsWindow) move(columns, rows int) {
-	if w.heat != nil {
-		w.moved = true
-		w.column = min(max(w.column+columns, 0), w.heat.Columns-1)
-		w.row = min(max(w.row+rows, 0), len(w.heat.Edges)-2)
-	}
 }
 
 // zoom shows num/den of the time, around the cursor, which stays there.
@@ -140,15 +130,15 @@ func (w *callsWindow) draw(c canvas) {
 	theme := w.a.theme
 	w.place = canvas{}
 	if w.failed != nil {
-		w.heat = nil
+		w.heat, w.columns = nil, 0
 	}
-	if !drawReady(c, theme, w.failed, w.found.Table != nil, "Finding calls …") {
+	if !w.drawReady(c, w.found.Table != nil, "Finding calls …") {
 		return
 	}
-	c.text(1, 0, termtext.Cut(printable(w.heading()), c.width-2), theme.bold)
+	c.line(0, w.heading(), theme.bold)
 	reasons := w.reasons(c.width-2, max(1, (c.height-8)/3))
 	w.drawMap(c.part(0, 1, c.width, c.height-2-len(reasons)))
-	c.text(1, c.height-len(reasons)-1, termtext.Cut(printable(w.here()), c.width-2), theme.title)
+	c.line(c.height-len(reasons)-1, w.here(), theme.title)
 	for i, line := range reasons {
 		c.text(1, c.height-len(reasons)+i, line, theme.plain)
 	}
@@ -207,7 +197,7 @@ func (w *callsWindow) drawMap(c canvas) {
 	if !w.moved {
 		w.toSlowest()
 	}
-	w.column, w.row = min(w.column, w.heat.Columns-1), min(w.row, rows-1)
+	w.limit(w.heat.Columns, rows)
 	cells, greatest := make(map[[2]int]calls.Cell), 1
 	for _, cell := range w.heat.Cells {
 		cells[[2]int{cell.Column, cell.Row}] = cell
@@ -309,24 +299,16 @@ func (w *callsWindow) here() string {
 		return ""
 	}
 	a := w.area()
-	what := "here"
-	if w.begun {
-		what = "in the rectangle"
-	}
-	return fmt.Sprintf("%s %s: %s", report.Counted(w.callsIn(a), "call"), what, w.heat.Condition(a))
+	return fmt.Sprintf("%s %s: %s", report.Counted(w.callsIn(a), "call"), w.where(),
+		w.heat.Condition(a))
 }
 
 // mouse draws a rectangle.
 func (w *callsWindow) mouse(action mouseAction, x, y int) {
 	column, line, inside := w.place.has(x, y)
-	if w.heat == nil {
-		return
-	}
-	column = min(column, w.heat.Columns-1)
-	row := min(max(2*(len(w.heat.Edges)/2-1-line), 0), len(w.heat.Edges)-2)
-	w.moved = w.moved || action == mouseDown && inside
+	row := max(2*((w.rows+1)/2-1-line), 0)
 	if action == mouseDrag && row >= w.anchorRow { // a line has two rows: both count
-		row = min(row+1, len(w.heat.Edges)-2)
+		row++
 	}
 	w.frame.mouse(action, column, row, inside)
 }

@@ -52,6 +52,17 @@ func (c canvas) text(x, y int, s string, style tcell.Style) int {
 	return x
 }
 
+// line draws a text on a line, between blanks. It cuts a long text.
+func (c canvas) line(y int, s string, style tcell.Style) {
+	c.text(1, y, termtext.Cut(printable(s), c.width-2), style)
+}
+
+// bar draws a title on the first line, as a bar.
+func (c canvas) bar(title string, t *theme) {
+	c.fill(0, t.bar)
+	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)
+}
+
 // fill draws one line in one style.
 func (c canvas) fill(y int, style tcell.Style) {
 	if y < 0 || y >= c.height {

@@ -121,8 +121,8 @@ func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
 
 // draw draws the window: the findings, and all about the selected one.
 func (w *findingsWindow) draw(c canvas) {
-	w.pane.area = canvas{}
-	if !w.list.drawReady(c, w.failed, w.answer != nil, "Searching for what is slow …") {
+	w.hide()
+	if !w.drawReady(c, w.answer != nil, "Searching for what is slow …") {
 		return
 	}
 	if len(w.answer.Findings) == 0 {

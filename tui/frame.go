@@ -6,6 +6,8 @@ type frame struct {
 	column, row             int // of the cursor
 	anchorColumn, anchorRow int // the corner where the rectangle begins
 	begun, dragged          bool
+	moved                   bool   // the cursor is not where it began
+	columns, rows           int    // of the drawing; 0 if there is none
 	place                   canvas // of the drawing
 }
 
@@ -20,11 +22,36 @@ func (r rectangle) has(column, row int) bool {
 // maxCells is greater than the number of columns or rows of any screen.
 const maxCells = 2048
 
-// bindings draw the rectangle and move the cursor with a
-// function. down is the step from a row to the one below it: 1
-// or -1.
-func (f *frame) bindings(down int, move func(columns, rows int)) []binding {
-	by := func(columns, rows int) func() { return func() { move(columns, rows*down) } }
+// limit sets how many columns and rows the drawing has.
+func (f *frame) limit(columns, rows int) {
+	f.columns, f.rows = columns, rows
+	f.to(f.column, f.row)
+}
+
+// to moves the cursor to a cell, or to the nearest one.
+func (f *frame) to(column, row int) {
+	f.column, f.row = min(max(column, 0), f.columns-1), min(max(row, 0), f.rows-1)
+}
+
+// where says what is chosen.
+func (f *frame) where() string {
+	if f.begun {
+		return "in the rectangle"
+	}
+	return "here"
+}
+
+// bindings draw the rectangle and move the cursor. down is the
+// step from a row to the one below it: 1 or -1.
+func (f *frame) bindings(down int) []binding {
+	by := func(columns, rows int) func() {
+		return func() {
+			if f.columns > 0 {
+				f.moved = true
+				f.to(f.column+columns, f.row+rows*down)
+			}
+		}
+	}
 	return []binding{
 		on("Space", "Begin", "begin a rectangle here", func() {
 			f.anchorColumn, f.anchorRow, f.begun = f.column, f.row, true
@@ -56,13 +83,15 @@ func (f *frame) chosen() rectangle {
 // nearest to it.
 func (f *frame) mouse(action mouseAction, column, row int, inside bool) {
 	switch {
+	case f.columns == 0:
 	case action == mouseMove:
 		f.dragged = false // released over another window
 	case action == mouseDown && inside:
-		f.column, f.row, f.anchorColumn, f.anchorRow = column, row, column, row
-		f.begun, f.dragged = true, true
+		f.to(column, row)
+		f.anchorColumn, f.anchorRow = f.column, f.row
+		f.begun, f.dragged, f.moved = true, true, true
 	case action == mouseDrag && f.dragged:
-		f.column, f.row = column, row
+		f.to(column, row)
 	case action == mouseUp && f.dragged:
 		f.dragged = false
 		f.begun = f.column != f.anchorColumn || f.row != f.anchorRow

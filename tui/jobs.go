@@ -135,6 +135,20 @@ func (c *content) refresh() {
 	})
 }
 
+// drawReady clears a window. Unless its content is ready, it
+// draws the error, or what is being done.
+func (c *content) drawReady(on canvas, ready bool, todo string) bool {
+	t := c.a.theme
+	on.clear(t.plain)
+	switch {
+	case c.failed != nil:
+		drawPlain(on, c.failed.Error(), t.err)
+	case !ready:
+		on.text(1, 1, todo, t.dim)
+	}
+	return c.failed == nil && ready
+}
+
 // compute starts work for the content of a window, and then
 // takes its result over, also if it failed. If the user cancels
 // the first work, the window closes.

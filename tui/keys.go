@@ -156,9 +156,7 @@ type menu struct {
 func (m *menu) draw(c canvas) {
 	height := len(m.choices) + 2
 	box := c.part(0, c.height-height, c.width, height)
-	for y := range height {
-		box.fill(y, m.a.theme.bar)
-	}
+	box.clear(m.a.theme.bar)
 	box.text(1, 0, termtext.Cut(m.title, box.width-2), m.a.theme.bar.Bold(true))
 	m.area = box.part(0, 1, box.width, len(m.choices))
 	for y, b := range m.choices {

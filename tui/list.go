@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -24,10 +23,9 @@ type list struct {
 	scrolls bool // the wheel scrolls; otherwise it selects
 	button  bool // there is a button for the search
 
+	pager             // the visible lines
 	selected   string // the key; a span may not have its line
 	at         int    // the selected line, or -1; see current
-	area       canvas // of the last drawing
-	top        int    // the first line in sight
 	toSelected bool   // scroll to the selected line
 	reveal     int    // number of lines below the selected one to scroll to
 	search     string // the text that was searched last
@@ -95,44 +93,18 @@ func (l *list) chooseKey(key string) {
 // move selects a line further down, or up.
 func (l *list) move(by int) { l.choose(l.at + by) }
 
-// scroll moves the visible range, and leaves the selection.
-func (l *list) scroll(by int) { l.top += by }
-
 // inSight returns the lines to draw on an area, from first to
 // before last. If the selection has moved, they include the
 // selected line and up to reveal lines below it.
 func (l *list) inSight(area canvas) (first, last int) {
 	l.toSelected = l.toSelected || area.height != l.area.height
-	l.area = area
 	if l.toSelected {
 		at := max(l.at, 0)
 		bottom := at + min(l.reveal, area.height-2)
 		l.top = min(max(l.top, bottom-area.height+1), at)
 		l.toSelected, l.reveal = false, 0
 	}
-	n := l.of.lines()
-	l.top = max(0, min(l.top, n-area.height))
-	return l.top, min(n, l.top+area.height)
-}
-
-// drawReady is as the function: no line is in sight until the
-// content is ready.
-func (l *list) drawReady(c canvas, failed error, ready bool, todo string) bool {
-	l.area = canvas{}
-	return drawReady(c, l.a.theme, failed, ready, todo)
-}
-
-// drawReady clears a window. Unless its content is ready, it
-// draws the error, or what is being done.
-func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
-	c.clear(t.plain)
-	switch {
-	case failed != nil:
-		drawPlain(c, failed.Error(), t.err)
-	case !ready:
-		c.text(1, 1, todo, t.dim)
-	}
-	return failed == nil && ready
+	return l.pager.inSight(area, l.of.lines())
 }
 
 // drawHead divides a window into a list and its details. It
@@ -141,8 +113,7 @@ func drawReady(c canvas, t *theme, failed error, ready bool, todo string) bool {
 func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, details canvas) {
 	top, details := divide(c)
 	first, last = l.inSight(top.part(0, 1, top.width, top.height-1))
-	top.fill(0, t.bar)
-	top.text(1, 0, termtext.Cut(title, top.width-1), t.bar)
+	top.bar(title, t)
 	l.drawMore(top, t)
 	return first, last, details
 }
@@ -272,6 +243,9 @@ func (w *listAndPane) mouse(action mouseAction, x, y int) {
 		w.list.mouse(action, x, y)
 	}
 }
+
+// hide notes that nothing is in sight, until it is drawn.
+func (w *listAndPane) hide() { w.list.area, w.pane.area = canvas{}, canvas{} }
 
 // bindings returns the keys of the list and of the pane, after
 // the window's own.

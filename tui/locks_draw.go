@@ -19,8 +19,8 @@ type lockText struct {
 // draw draws the window: the total waiting time, the table, and
 // the information on the selected item.
 func (w *lockWindow) draw(c canvas) {
-	w.pane.area = canvas{}
-	if !w.list.drawReady(c, w.failed, w.found.Analysis != nil, "Analysing the locks …") {
+	w.hide()
+	if !w.drawReady(c, w.found.Analysis != nil, "Analysing the locks …") {
 		return
 	}
 	y := w.drawHead(c)
@@ -72,7 +72,7 @@ func (w *lockWindow) drawHead(c canvas) int {
 	if warnings := w.found.Held.Warnings; len(warnings) > 0 {
 		text := fmt.Sprintf("! %s (%d in all, below the details)", warnings[0].Message,
 			len(warnings))
-		c.text(1, y, termtext.Cut(printable(text), c.width-2), w.a.theme.err)
+		c.line(y, text, w.a.theme.err)
 		y++
 	}
 	return y

@@ -132,15 +132,14 @@ const minPane = 5
 // draw draws the matrix, and all about the selected pair.
 func (w *matrixWindow) draw(c canvas) {
 	w.grid, w.pane.area = canvas{}, canvas{}
-	if !drawReady(c, w.a.theme, w.failed, w.pairs != nil, "Correlating …") {
+	if !w.drawReady(c, w.pairs != nil, "Correlating …") {
 		return
 	}
 	n := len(w.exprs)
 	pane := min(max(minPane, c.height/4), c.height/2)
 	w.grid = c.part(0, 1, c.width, c.height-1-pane)
 	width, height := w.grid.width/n, max(1, w.grid.height/n)
-	c.text(1, 0, termtext.Cut("Correlations: dots below the diagonal, r above it", c.width-2),
-		w.a.theme.bold)
+	c.line(0, "Correlations: dots below the diagonal, r above it", w.a.theme.bold)
 	for row := range n {
 		for column := range n {
 			w.drawCell(w.grid.part(column*width, row*height, width-1, height), row, column)
@@ -156,9 +155,7 @@ func (w *matrixWindow) drawCell(c canvas, row, column int) {
 	if row == w.row && column == w.column {
 		style = w.a.theme.selected
 	}
-	for y := range c.height {
-		c.fill(y, style)
-	}
+	c.clear(style)
 	pair := w.pairs[row][column]
 	switch {
 	case row == column:

@@ -3,7 +3,6 @@ package tui
 import (
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/gdamore/tcell/v2"
 )
 
@@ -131,8 +130,7 @@ func (p *pane) draw(c canvas, t *theme, title, of string, lines []textLine) {
 	if p.of != of {
 		p.of, p.found, p.top = of, "", 0
 	}
-	c.fill(0, t.bar)
-	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)
+	c.bar(title, t)
 	body := c.part(1, 1, c.width-1, c.height-1)
 	first, last := p.inSight(body, len(lines))
 	drawScrolled(c, "J K scroll ", first, len(lines)-last, t.bar)

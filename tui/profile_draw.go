@@ -17,7 +17,7 @@ import (
 // and the threshold.
 func (w *profileWindow) draw(c canvas) {
 	todo := "Building the " + w.subject.name + " …"
-	if !drawReady(c, w.a.theme, w.failed, w.session != nil, todo) {
+	if !w.drawReady(c, w.session != nil, todo) {
 		return
 	}
 	w.drawTitle(c.part(0, 0, c.width, 1))

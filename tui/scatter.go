@@ -10,7 +10,6 @@ import (
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/report/plots"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -86,19 +85,12 @@ func (w *scatterWindow) compute() {
 }
 
 func (w *scatterWindow) bindings() []binding {
-	return append(w.frame.bindings(1, w.move), []binding{
+	return append(w.frame.bindings(1), []binding{
 		on("Enter", "Count", "count only the samples in the rectangle, in every window", w.count),
 		on("n", "Name", "name the samples in the rectangle as a sample list", w.name),
 		on("a", "All", "count all samples again", w.a.countAllSamples),
 		on("f", "Flip", "flip the axes", w.flip),
 	}...)
-}
-
-func (w *scatterWindow) move(columns, rows int) {
-	if w.dots != nil {
-		w.column, w.row = min(max(w.column+columns, 0), w.dots.Columns-1),
-			min(max(w.row+rows, 0), w.dots.Rows-1)
-	}
 }
 
 func (w *scatterWindow) flip() {
@@ -164,8 +156,8 @@ func (w *scatterWindow) withPredicate(do func(text string)) {
 
 // draw draws the correlation, the dots with their axes, and the caveats.
 func (w *scatterWindow) draw(c canvas) {
-	w.place, w.dots = canvas{}, nil
-	if !drawReady(c, w.a.theme, w.failed, w.drawn.all != nil, "Drawing …") {
+	w.place, w.dots, w.columns = canvas{}, nil, 0
+	if !w.drawReady(c, w.drawn.all != nil, "Drawing …") {
 		return
 	}
 	if len(w.drawn.all.At) == 0 {
@@ -173,13 +165,11 @@ func (w *scatterWindow) draw(c canvas) {
 			w.a.theme.plain)
 		return
 	}
-	c.text(1, 0, termtext.Cut(printable(w.y+" (up) with "+w.x+" (right)"), c.width-2),
-		w.a.theme.bold)
-	c.text(1, 1, termtext.Cut(printable(w.drawn.counted.Title()), c.width-2), w.a.theme.plain)
+	c.line(0, w.y+" (up) with "+w.x+" (right)", w.a.theme.bold)
+	c.line(1, w.drawn.counted.Title(), w.a.theme.plain)
 	caveats := w.caveats(c.width-2, max(0, (c.height-8)/3))
 	w.drawDots(c.part(0, 2, c.width, c.height-2-len(caveats)-1))
-	c.text(1, c.height-len(caveats)-1, termtext.Cut(printable(w.here()), c.width-2),
-		w.a.theme.title)
+	c.line(c.height-len(caveats)-1, w.here(), w.a.theme.title)
 	for i, line := range caveats {
 		c.text(1, c.height-len(caveats)+i, line, w.a.theme.dim)
 	}
@@ -201,18 +191,15 @@ func (w *scatterWindow) caveats(width, most int) []string {
 func (w *scatterWindow) drawDots(c canvas) {
 	all := w.drawn.all
 	theme := w.a.theme
-	margin := 0
-	labels := func(d *plots.Dots) (top, bottom string) {
-		return report.InUnit(d.Y.High, all.UnitY), report.InUnit(d.Y.Low, all.UnitY)
-	}
-	top, bottom := labels(plots.NewDots(all, 1, 1))
-	margin = min(max(textWidth(top), textWidth(bottom)), c.width/3)
+	y := plots.NewDots(all, 1, 1).Y
+	top, bottom := report.InUnit(y.High, all.UnitY), report.InUnit(y.Low, all.UnitY)
+	margin := min(max(textWidth(top), textWidth(bottom)), c.width/3)
 	w.place = c.part(margin+2, 0, c.width-margin-3, c.height-2)
 	if w.place.width < 2 || w.place.height < 2 {
 		return
 	}
 	w.dots = plots.NewDots(all, w.place.width, w.place.height)
-	w.column, w.row = min(max(w.column, 0), w.dots.Columns-1), min(max(w.row, 0), w.dots.Rows-1)
+	w.limit(w.dots.Columns, w.dots.Rows)
 	counted, far := w.marks()
 	r := w.chosen()
 	for row := range w.dots.Rows {
@@ -255,14 +242,10 @@ func (w *scatterWindow) here() string {
 		return ""
 	}
 	x, y, n := w.inside(w.chosen())
-	what := "here"
-	if w.begun {
-		what = "in the rectangle"
-	}
 	if n == 0 {
-		return "no sample " + what
+		return "no sample " + w.where()
 	}
-	return fmt.Sprintf("%s %s: x %s, y %s", report.Counted(n, "sample"), what,
+	return fmt.Sprintf("%s %s: x %s, y %s", report.Counted(n, "sample"), w.where(),
 		x.text(w.drawn.all.UnitX), y.text(w.drawn.all.UnitY))
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
@@ -218,11 +217,11 @@ func (w *summaryWindow) drawHead(c canvas) int {
 		}
 	}
 	for y, line := range lines {
-		c.text(1, y, termtext.Cut(printable(line), c.width-2), w.a.theme.plain)
+		c.line(y, line, w.a.theme.plain)
 	}
 	y := len(lines)
 	if text, style := w.state(); text != "" {
-		c.text(1, y, termtext.Cut(printable(text), c.width-2), style)
+		c.line(y, text, style)
 		y++
 	}
 	return y

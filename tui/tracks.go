@@ -9,7 +9,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
@@ -243,7 +242,8 @@ func (w *tracksWindow) zoom(num, den time.Duration) {
 const trackNames = 24 // columns of a name
 
 func (w *tracksWindow) draw(c canvas) {
-	if !w.list.drawReady(c, w.failed, w.tracks != nil, "Reading tracks …") {
+	w.list.area = canvas{}
+	if !w.drawReady(c, w.tracks != nil, "Reading tracks …") {
 		return
 	}
 	theme := w.a.theme
@@ -268,8 +268,7 @@ func (w *tracksWindow) draw(c canvas) {
 	if w.of {
 		title = fmt.Sprintf("Goroutine %s, of %s, and the holders of what it waits for", w.name(0), w.class)
 	}
-	c.fill(0, theme.bar)
-	c.text(1, 0, termtext.Cut(printable(title), c.width-2), theme.bar)
+	c.bar(printable(title), theme)
 	first, last := w.list.inSight(c.part(0, 1, c.width, height))
 	for line := first; line < last; line++ {
 		w.drawTrack(c.part(0, 1+line-first, c.width, 1), line, from, to)
@@ -281,7 +280,7 @@ func (w *tracksWindow) draw(c canvas) {
 	}
 	w.drawTimes(c.part(trackNames, 1+height, w.columns, 1), from, to)
 	for i, text := range details {
-		c.text(1, 2+height+i, termtext.Cut(text, c.width-2), theme.plain)
+		c.line(2+height+i, text, theme.plain)
 	}
 }
 

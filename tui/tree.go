@@ -371,8 +371,8 @@ func (w *treeWindow) label(r *treeRow) string {
 
 // draw draws the tree, and all about the selected call.
 func (w *treeWindow) draw(c canvas) {
-	w.pane.area = canvas{}
-	if !w.list.drawReady(c, w.failed, w.found != nil, "Searching …") {
+	w.hide()
+	if !w.drawReady(c, w.found != nil, "Searching …") {
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, printable(w.view)+": "+w.counts())
