@@ -49,18 +49,14 @@ func readFile(path string) ([]byte, error) {
 // Save writes the session of a recording, and replaces an
 // earlier one. Readers see either the old file or the new one.
 func (s *State) Save(recording string) error {
-	if err := s.save(Path(recording)); err != nil {
+	data, err := s.Marshal()
+	if err == nil {
+		err = files.Replace(Path(recording), data, 0o644)
+	}
+	if err != nil {
 		return fmt.Errorf("saving session: %w", err)
 	}
 	return nil
-}
-
-func (s *State) save(path string) error {
-	data, err := s.Marshal()
-	if err != nil {
-		return err
-	}
-	return files.Replace(path, data, 0o644)
 }
 
 // Others reads the recordings with which a recording is
@@ -69,25 +65,22 @@ func (s *State) save(path string) error {
 type Others struct {
 	open func(path string) (*sampledata.Recording, error)
 
-	mu   sync.Mutex
-	read map[string]*other // by absolute path
-}
-
-type other struct {
-	recording *sampledata.Recording
-	mentioned bool // see Others.firstMention
+	mu        sync.Mutex
+	read      map[string]*sampledata.Recording // by absolute path
+	mentioned map[*sampledata.Recording]bool   // see firstMention
 }
 
 // NewOthers returns an Others that reads recordings with open.
 func NewOthers(open func(path string) (*sampledata.Recording, error)) *Others {
-	return &Others{open: open, read: make(map[string]*other)}
+	return &Others{open: open, read: make(map[string]*sampledata.Recording),
+		mentioned: make(map[*sampledata.Recording]bool)}
 }
 
 // Add adds a recording that was already read.
 func (o *Others) Add(path string, r *sampledata.Recording) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.read[key(path)] = &other{recording: r}
+	o.read[key(path)] = r
 }
 
 // Open returns the recording at a path. If it couldn't read the
@@ -96,11 +89,11 @@ func (o *Others) Open(path string) (*sampledata.Recording, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if known := o.read[key(path)]; known != nil {
-		return known.recording, nil
+		return known, nil
 	}
 	r, err := o.open(path)
 	if err == nil {
-		o.read[key(path)] = &other{recording: r}
+		o.read[key(path)] = r
 	}
 	return r, err
 }
@@ -110,9 +103,9 @@ func (o *Others) Open(path string) (*sampledata.Recording, error) {
 func (o *Others) firstMention(path string) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	known := o.read[key(path)]
-	first := !known.mentioned
-	known.mentioned = true
+	r := o.read[key(path)]
+	first := !o.mentioned[r]
+	o.mentioned[r] = true
 	return first
 }
 

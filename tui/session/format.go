@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -213,17 +214,13 @@ func (s *State) check() error {
 	if span := s.Options.Span; span.From < 0 || span.To < 0 || span.To > 0 && span.To <= span.From {
 		return fmt.Errorf("the span from %v to %v: want offsets from the start, the first before the second", span.From, span.To)
 	}
-	if len(s.Aspects) > maxAspects {
-		return fmt.Errorf("%d aspects: at most %d are possible", len(s.Aspects), maxAspects)
-	}
-	if len(s.Merges) > maxAspects {
-		return fmt.Errorf("%d merged classes: at most %d are possible", len(s.Merges), maxAspects)
-	}
-	if err := s.checkLists(); err != nil {
+	if err := cmp.Or(
+		atMost(maxAspects, len(s.Aspects), "aspects"),
+		atMost(maxAspects, len(s.Merges), "merged classes"),
+		s.checkLists(),
+		atMost(maxWindows, len(s.Windows), "windows"),
+	); err != nil {
 		return err
-	}
-	if len(s.Windows) > maxWindows {
-		return fmt.Errorf("%d windows: at most %d are possible", len(s.Windows), maxWindows)
 	}
 	if s.Active < 0 || s.Active > len(s.Windows) {
 		return fmt.Errorf("window %d is active, but there are only %d", s.Active, len(s.Windows))
@@ -241,6 +238,14 @@ func (s *State) check() error {
 		if err := w.Check(); err != nil {
 			return fmt.Errorf("window %d: %w", i+1, err)
 		}
+	}
+	return nil
+}
+
+// atMost returns an error if there are more than some.
+func atMost(most, n int, what string) error {
+	if n > most {
+		return fmt.Errorf("%d %s: at most %d are possible", n, what, most)
 	}
 	return nil
 }

@@ -125,10 +125,8 @@ func (p *Profile) Check() error {
 			return err
 		}
 	}
-	if len(p.Labels) > maxLabels {
-		return fmt.Errorf("%d labels: at most %d are possible", len(p.Labels), maxLabels)
-	}
-	return cmp.Or(checkExact("min_hits", p.Hits), checkExact("min_cost", p.Cost))
+	return cmp.Or(atMost(maxLabels, len(p.Labels), "labels"), checkExact("min_hits", p.Hits),
+		checkExact("min_cost", p.Cost))
 }
 
 func checkStep(s refine.Step) (err error) {

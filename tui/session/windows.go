@@ -1,7 +1,9 @@
 package session
 
 import (
-	"fmt"
+	"cmp"
+	"maps"
+	"slices"
 
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/words"
@@ -25,15 +27,8 @@ func (*Tree) Kind() Kind { return TreeKind }
 
 // Check checks the number of keys and their lengths.
 func (t *Tree) Check() error {
-	if len(t.Folded) > maxFolded {
-		return fmt.Errorf("%d calls are opened or closed: at most %d are possible",
-			len(t.Folded), maxFolded)
-	}
-	keys := []string{t.Class, t.Selected}
-	for key := range t.Folded {
-		keys = append(keys, key)
-	}
-	return checkExprs(keys)
+	keys := slices.AppendSeq([]string{t.Class, t.Selected}, maps.Keys(t.Folded))
+	return cmp.Or(atMost(maxFolded, len(t.Folded), "calls are opened or closed"), checkExprs(keys))
 }
 
 // Report returns what 'cpprof find' writes of the view.
