@@ -445,17 +445,9 @@ func (w *tracksWindow) details(width int) []string {
 
 // sharesAt says what the goroutines of a class do at some time.
 func (w *tracksWindow) sharesAt(c *views.TrackClass, at time.Duration) string {
-	text, all := "", 0.0
-	shares := w.tracks.Shares(c, at, at+1, 1)[0]
-	for _, share := range shares {
-		all += share
-	}
-	for typed, share := range shares {
-		if share > 0 {
-			text += fmt.Sprintf(" %s %.0f %%", views.TypedTime(typed).Name(), 100*share/all)
-		}
-	}
-	return fmt.Sprintf("%v:%s: Enter opens the class", calls.Rounded(at), cmp.Or(text, " no goroutine is there"))
+	text := session.ShareOf(c.Name, w.tracks.Shares(c, at, at+1, 1)[0]).Text
+	return fmt.Sprintf("%v:%s: Enter opens the class", calls.Rounded(at),
+		cmp.Or(text, " no goroutine is there"))
 }
 
 // mouse selects and opens lines, and moves the cursor.

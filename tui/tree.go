@@ -108,9 +108,7 @@ func openTree(a *app, class string) *treeWindow {
 	return w
 }
 
-func (w *treeWindow) title() string {
-	return strings.TrimSpace("Tree " + w.class)
-}
+func (w *treeWindow) title() string { return strings.TrimSpace("Tree " + w.class) }
 func (w *treeWindow) keep() session.Window {
 	return &session.Tree{Class: w.class, Selected: w.list.selected, Folded: maps.Clone(w.folded)}
 }
@@ -280,19 +278,13 @@ func (w *treeWindow) path(r *treeRow) callpath.Path {
 
 func (r *treeRow) isRoot() bool { return r.node == 0 }
 
-// verdict says what the search knows of a row.
-func (r *treeRow) verdict() string {
-	switch {
-	case r.isRoot():
-		return ""
-	case r.colour == hotspots.Accepted:
-		return hotspots.Yes.String()
-	case r.colour == hotspots.Frontier:
-		return hotspots.Maybe.String()
-	case r.colour == hotspots.Rejected:
-		return hotspots.No.String()
-	}
-	return "-"
+// verdicts say what the search knows of a call path, in a word
+// and for a threshold.
+var verdicts = [...]struct{ brief, full string }{
+	hotspots.Untried:  {"-", "not tried: its caller takes less than %s"},
+	hotspots.Rejected: {"NO", "NO: less than %s"},
+	hotspots.Frontier: {"MAYBE", "MAYBE: more or less than %s; more samples will decide it"},
+	hotspots.Accepted: {"YES", "YES: a bottleneck, more than %s"},
 }
 
 // counts sums up the verdicts.
@@ -307,29 +299,21 @@ func (w *treeWindow) counts() string {
 
 // details says all about a row.
 func (w *treeWindow) details(r *treeRow) (lines []string) {
-	lines = append(lines, w.path(r).String())
 	share := fmt.Sprintf("%.1f %% of the %s", 100*r.share.Share, w.view)
 	if r.share.Low < r.share.High && !r.isRoot() {
 		share += fmt.Sprintf("; with a probability of 95 %%, %.1f to %.1f %%",
 			100*r.share.Low, 100*r.share.High)
 	}
-	lines = append(lines, share)
+	lines = []string{w.path(r).String(), share}
 	threshold := fmt.Sprintf("%.3g %%", 100*w.found.Threshold)
 	switch {
 	case r.isRoot():
 		lines = append(lines, w.counts())
 	case r.node == noNode:
-		lines = append(lines,
-			"YES: it takes more than "+threshold+
-				" wherever it is called, though no call path to it does")
-	case r.colour == hotspots.Accepted:
-		lines = append(lines, "YES: a bottleneck, more than "+threshold)
-	case r.colour == hotspots.Frontier:
-		lines = append(lines, "MAYBE: more or less than "+threshold+"; more samples will decide it")
-	case r.colour == hotspots.Rejected:
-		lines = append(lines, "NO: less than "+threshold)
+		lines = append(lines, "YES: it takes more than "+threshold+
+			" wherever it is called, though no call path to it does")
 	default:
-		lines = append(lines, "not tried: its caller takes less than "+threshold)
+		lines = append(lines, fmt.Sprintf(verdicts[r.colour].full, threshold))
 	}
 	if r.node > 0 && w.found.IsDeep(r.node) {
 		lines = append(lines,
@@ -352,7 +336,10 @@ func (w *treeWindow) label(r *treeRow) string {
 	if margin := 100 * r.share.Margin(); margin >= 0.05 && !r.isRoot() {
 		share += fmt.Sprintf(" ± %-4.1f", margin)
 	}
-	fold, name := " ", printable(r.name)
+	fold, name, verdict := " ", printable(r.name), verdicts[r.colour].brief
+	if r.isRoot() {
+		verdict = ""
+	}
 	switch {
 	case r.open:
 		fold = "▾"
@@ -365,7 +352,7 @@ func (w *treeWindow) label(r *treeRow) string {
 	case r.node > 0 && w.found.IsDeep(r.node):
 		name += " ◆"
 	}
-	return termtext.Sprintf("%-5s %-14s %s%s %s", r.verdict(), termtext.Text(share),
+	return termtext.Sprintf("%-5s %-14s %s%s %s", verdict, termtext.Text(share),
 		strings.Repeat(" ", r.depth), fold, termtext.Text(name))
 }
 

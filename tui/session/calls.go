@@ -135,7 +135,8 @@ func (t *Tracks) Report(src *Source) (report.Report, error) {
 	if t.Class == "" {
 		for i := range tracks.Classes {
 			c := &tracks.Classes[i]
-			out.add(fmt.Sprintf("%s (%d)", c.Name, len(c.Goroutines)), tracks.Shares(c, from, to, 1)[0])
+			name := fmt.Sprintf("%s (%d)", c.Name, len(c.Goroutines))
+			out.Tracks = append(out.Tracks, ShareOf(name, tracks.Shares(c, from, to, 1)[0]))
 		}
 		return out, nil
 	}
@@ -146,7 +147,8 @@ func (t *Tracks) Report(src *Source) (report.Report, error) {
 	for _, g := range c.Goroutines {
 		one := views.TrackClass{Name: c.Name, Goroutines: []sampledata.GoroutineID{g}}
 		if id := r.Goroutines.At(g).ID; t.Goroutine == 0 || t.Goroutine == id {
-			out.add(fmt.Sprintf("goroutine %d", id), tracks.Shares(&one, from, to, 1)[0])
+			name := fmt.Sprintf("goroutine %d", id)
+			out.Tracks = append(out.Tracks, ShareOf(name, tracks.Shares(&one, from, to, 1)[0]))
 		}
 	}
 	return out, nil
@@ -156,17 +158,19 @@ func (t *Tracks) Report(src *Source) (report.Report, error) {
 type trackShares struct {
 	From   time.Duration `json:"from_ns"`
 	To     time.Duration `json:"to_ns"`
-	Tracks []trackShare  `json:"tracks"`
+	Tracks []TrackShare  `json:"tracks"`
 }
 
-type trackShare struct {
+// A TrackShare is the typed times of a class or a goroutine.
+type TrackShare struct {
 	Name   string             `json:"name"`
 	Shares map[string]float64 `json:"shares"` // of the time in which one is there, by typed time
-	text   string
+	Text   string             `json:"-"`      // " RUN 20 % WAIT 80 %"; "" if none is ever there
 }
 
-func (t *trackShares) add(name string, shares [views.NumTypedTimes]float64) {
-	all, one := 0.0, trackShare{Name: name, Shares: map[string]float64{}}
+// ShareOf returns typed times as shares of their sum.
+func ShareOf(name string, shares [views.NumTypedTimes]float64) TrackShare {
+	all, one := 0.0, TrackShare{Name: name, Shares: map[string]float64{}}
 	for _, share := range shares {
 		all += share
 	}
@@ -174,17 +178,17 @@ func (t *trackShares) add(name string, shares [views.NumTypedTimes]float64) {
 		if share > 0 {
 			n := views.TypedTime(typed).Name()
 			one.Shares[n] = share / all
-			one.text += fmt.Sprintf(" %s %.0f %%", n, 100*share/all)
+			one.Text += fmt.Sprintf(" %s %.0f %%", n, 100*share/all)
 		}
 	}
-	t.Tracks = append(t.Tracks, one)
+	return one
 }
 
 func (t *trackShares) Write(w io.Writer) {
 	var b strings.Builder
 	termtext.Fprintf(&b, "Tracks from %v to %v\n", calls.Rounded(t.From), calls.Rounded(t.To))
 	for _, one := range t.Tracks {
-		termtext.Fprintf(&b, "  %s:%s\n", one.Name, cmp.Or(one.text, " not there"))
+		termtext.Fprintf(&b, "  %s:%s\n", one.Name, cmp.Or(one.Text, " not there"))
 	}
 	io.WriteString(w, b.String())
 }
