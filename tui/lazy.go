@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"sync"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -19,18 +19,16 @@ import (
 type entryCosts[V any] struct {
 	w *profileWindow
 
-	// begin is called once for each tree. It returns the
-	// function that computes the values of paths in it, on
-	// another goroutine.
-	begin func(*calltree.Tree, *calltree.Membership) func([]callpath.Path) []V
+	// compute computes the values of paths in a tree, on another
+	// goroutine, of which there is one at a time
+	compute func(*calltree.Tree, *calltree.Membership, []callpath.Path) []V
 
 	atOnce int    // limits the number computed before they are shown; 0 is no limit
 	then   func() // is called when more values are known; may be nil
 
-	of      *calltree.Tree
-	compute func([]callpath.Path) []V
-	values  map[string]V // by an entry's key; another map for each tree
-	busy    bool
+	of     *calltree.Tree
+	values map[string]V // by an entry's key; another map for each tree
+	busy   bool
 }
 
 // get returns the value of an entry, and reports whether it is known yet.
@@ -40,14 +38,14 @@ func (c *entryCosts[V]) get(r row) (V, bool) {
 }
 
 // forget drops all values. They are then computed again.
-func (c *entryCosts[V]) forget() { c.of, c.compute, c.values = nil, nil, nil }
+func (c *entryCosts[V]) forget() { c.of, c.values = nil, nil }
 
 // want starts to compute the values that rows lack, and reports
 // whether they lack none.
 func (c *entryCosts[V]) want(rows []row) bool {
 	s := c.w.session
 	if c.of != s.Tree() {
-		c.of, c.compute, c.values = s.Tree(), c.begin(s.Tree(), s.Membership()), make(map[string]V)
+		c.of, c.values = s.Tree(), make(map[string]V)
 	}
 	var keys []string
 	var paths []callpath.Path
@@ -62,7 +60,8 @@ func (c *entryCosts[V]) want(rows []row) bool {
 	}
 	c.busy = true
 	compute, values := c.compute, c.values
-	background(c.w.a, func() []V { return compute(paths) }, func(found []V) {
+	work := func() []V { return compute(s.Tree(), s.Membership(), paths) }
+	background(c.w.a, work, func(found []V) {
 		c.busy = false
 		for i, key := range keys {
 			values[key] = found[i]
@@ -118,6 +117,7 @@ func (l *labels) toggle(p callpath.Path) {
 	if len(l.paths) == n {
 		l.paths = append(l.paths, p)
 	}
+	l.costs.compute = overlaps(l.paths)
 	l.costs.forget()
 }
 
@@ -126,18 +126,18 @@ func (l *labels) has(e *refine.Entry) bool {
 	return slices.ContainsFunc(l.paths, func(q callpath.Path) bool { return q.String() == e.Key() })
 }
 
-// overlaps prepares the computation of overlaps: the costs of
-// entries among the stacks of a tree that satisfy a label.
-func (l *labels) overlaps(t *calltree.Tree,
-	m *calltree.Membership) func([]callpath.Path) []*big.Rat {
-	labelled := l.paths
-	shared := sync.OnceValue(func() *calltree.Tree { return refine.Labelled(t, m, labelled) })
-	return func(paths []callpath.Path) []*big.Rat {
-		costs := make([]*big.Rat, len(paths))
-		for i, total := range callpath.Totals(shared(), m, paths) {
-			costs[i] = t.Main().Cost(total.Weight)
+// overlaps returns what computes overlaps: the costs of entries
+// among the stacks of a tree that satisfy a label. It keeps the
+// stacks of the last tree.
+func overlaps(labelled []callpath.Path) func(*calltree.Tree, *calltree.Membership,
+	[]callpath.Path) []*big.Rat {
+	var of, shared *calltree.Tree
+	return func(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []*big.Rat {
+		if of != t {
+			of, shared = t, refine.Labelled(t, m, labelled)
 		}
-		return costs
+		return lists.Each(callpath.Totals(shared, m, paths),
+			func(total calltree.Total) *big.Rat { return t.Main().Cost(total.Weight) })
 	}
 }
 
@@ -153,17 +153,10 @@ type comparison struct{ costs, owns entryCosts[report.Both] }
 
 // newComparison updates the window when it has more results.
 func newComparison(w *profileWindow) comparison {
-	values := func(of func(*calltree.Tree, *calltree.Membership,
-		[]callpath.Path) []report.Both) entryCosts[report.Both] {
-		return entryCosts[report.Both]{
-			w: w, then: w.update,
-			begin: func(t *calltree.Tree,
-				m *calltree.Membership) func([]callpath.Path) []report.Both {
-				return func(paths []callpath.Path) []report.Both { return of(t, m, paths) }
-			},
-		}
+	return comparison{
+		costs: entryCosts[report.Both]{w: w, then: w.update, compute: report.CostsOfBoth},
+		owns:  entryCosts[report.Both]{w: w, then: w.update, compute: report.OwnsOfBoth},
 	}
-	return comparison{values(report.CostsOfBoth), values(report.OwnsOfBoth)}
 }
 
 // want starts to compute what the order of rows lacks, and

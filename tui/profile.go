@@ -45,10 +45,13 @@ func openSubject(a *app, of *subject, s session.Profile) {
 	w := &profileWindow{replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
 		scrolls: true, selected: s.Selected}
-	w.splits, w.intervals, w.both = newSplits(w), newIntervals(w), newComparison(w)
+	// their columns of a large tree appear step by step
+	w.splits = entryCosts[views.Parts]{w: w, compute: w.splitsOf, atOnce: 8}
+	w.intervals = entryCosts[intervals]{w: w, compute: w.intervalsOf, atOnce: 8}
+	w.both = newComparison(w)
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = &labels{paths: s.Labels}
-	w.labels.costs = entryCosts[*big.Rat]{w: w, begin: w.labels.overlaps}
+	w.labels.costs = entryCosts[*big.Rat]{w: w, compute: overlaps(s.Labels)}
 	w.open(a, w, w.build)
 }
 

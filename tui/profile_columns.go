@@ -123,26 +123,25 @@ func (i intervals) shown(w *profileWindow) *hotspots.Estimate {
 	return i[0]
 }
 
-func newIntervals(w *profileWindow) entryCosts[intervals] {
-	return entryCosts[intervals]{
-		w: w, atOnce: 8, // so that the column of a large tree appears step by step
-		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []intervals {
-			sides := []*calltree.Tree{t}
-			if w.compares() {
-				a, b := t.Sides()
-				sides = []*calltree.Tree{a, b}
-			}
-			return func(paths []callpath.Path) []intervals {
-				all := make([]intervals, len(paths))
-				for i, p := range paths {
-					for k, side := range sides {
-						all[i][k] = hotspots.CostInterval(side, m, p)
-					}
-				}
-				return all
-			}
-		},
+// sides returns the tree of the view that is shown, or those of
+// both views.
+func (w *profileWindow) sides(t *calltree.Tree) []*calltree.Tree {
+	if w.compares() {
+		a, b := t.Sides()
+		return []*calltree.Tree{a, b}
 	}
+	return []*calltree.Tree{t}
+}
+
+func (w *profileWindow) intervalsOf(t *calltree.Tree, m *calltree.Membership,
+	paths []callpath.Path) []intervals {
+	all := make([]intervals, len(paths))
+	for k, side := range w.sides(t) {
+		for i, p := range paths {
+			all[i][k] = hotspots.CostInterval(side, m, p)
+		}
+	}
+	return all
 }
 
 // typedColumn has an entry's cost by typed time, or the
@@ -174,31 +173,17 @@ var typedColumn = profileColumn{
 	},
 }
 
-// newSplits returns the costs of a window's entries by typed time.
-func newSplits(w *profileWindow) entryCosts[views.Parts] {
-	return entryCosts[views.Parts]{
-		w: w, atOnce: 8, // so that the columns of a large tree appear step by step
-		begin: func(t *calltree.Tree, m *calltree.Membership) func([]callpath.Path) []views.Parts {
-			if w.compares() {
-				return func(paths []callpath.Path) []views.Parts {
-					return splitDifferences(t, m, paths)
-				}
-			}
-			return func(paths []callpath.Path) []views.Parts { return splits(t, m, paths) }
-		},
-	}
-}
-
-// splitDifferences returns differences for a merged tree of two
-// views: the splits of paths in the first view minus their
-// splits in the second.
-func splitDifferences(t *calltree.Tree, m *calltree.Membership,
+// splitsOf returns the costs of paths by typed time; of two
+// views, those in the first minus those in the second.
+func (w *profileWindow) splitsOf(t *calltree.Tree, m *calltree.Membership,
 	paths []callpath.Path) []views.Parts {
-	a, b := t.Sides()
-	costs, others := splits(a, m, paths), splits(b, m, paths)
-	for i := range costs {
-		for typed := range costs[i] {
-			costs[i][typed] = new(big.Rat).Sub(costs[i][typed], others[i][typed])
+	sides := w.sides(t)
+	costs := splits(sides[0], m, paths)
+	for _, side := range sides[1:] {
+		for i, others := range splits(side, m, paths) {
+			for typed, other := range others {
+				costs[i][typed] = new(big.Rat).Sub(costs[i][typed], other)
+			}
 		}
 	}
 	return costs
