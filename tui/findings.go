@@ -62,8 +62,8 @@ func (w *findingsWindow) keep() session.Window {
 }
 
 func (w *findingsWindow) search() {
-	src := &session.Source{Recording: w.a.recording, Config: w.a.config, Options: w.a.options}
-	work := func() (*why.Answer, error) { return new(session.Findings).Find(src) }
+	r, o := w.a.recording, why.OptionsOf(w.a.config, w.a.options)
+	work := func() (*why.Answer, error) { return why.Find(r, o) }
 	compute(&w.content, "Searching for what is slow", work, func(found *why.Answer) {
 		if found != nil && len(found.Findings) == 0 && !w.asked {
 			w.a.close(w)
@@ -180,10 +180,8 @@ func (a *app) withoutCommand(args string) error {
 	if name == "" {
 		return fmt.Errorf("want a call path or a lock's name, such as 'half of main.handle'")
 	}
-	src := &session.Source{Recording: a.recording, Config: a.config, Options: a.options}
-	work := func() (*why.Removal, error) {
-		return why.Without(src.Recording, why.OptionsOf(src.Config, src.Options), name, half)
-	}
+	r, o := a.recording, why.OptionsOf(a.config, a.options)
+	work := func() (*why.Removal, error) { return why.Without(r, o, name, half) }
 	attempt(a, w, "Computing what it would bring", work, func(r *why.Removal) {
 		text := printable(report.RemovalOf(r, report.BasisOf(a.recording)).Text)
 		a.overlay = newTextPage(a, func() string { return text })

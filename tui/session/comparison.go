@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -90,10 +91,7 @@ func (c *Comparison) Check() error {
 	if c.Against == "" {
 		return fmt.Errorf("against: %q is not a path", c.Against)
 	}
-	if err := checkPath(c.Against); err != nil {
-		return err
-	}
-	return c.Profile.Check()
+	return cmp.Or(checkPath(c.Against), c.Profile.Check())
 }
 
 // checkPath returns an error if a stored path is not one.

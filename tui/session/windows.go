@@ -60,14 +60,9 @@ func (*Findings) Kind() Kind { return FindingsKind }
 // Check checks the length of the key.
 func (f *Findings) Check() error { return checkExprs([]string{f.Selected}) }
 
-// Find searches the samples that count.
-func (*Findings) Find(src *Source) (*why.Answer, error) {
-	return why.Find(src.Recording, why.OptionsOf(src.Config, src.Options))
-}
-
 // Report returns the report that 'cpprof why --top 0' writes.
 func (f *Findings) Report(src *Source) (report.Report, error) {
-	answer, err := f.Find(src)
+	answer, err := why.Find(src.Recording, why.OptionsOf(src.Config, src.Options))
 	if err != nil {
 		return nil, err
 	}
