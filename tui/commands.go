@@ -73,10 +73,9 @@ func (l commandLine) elsewhere(name string) error {
 		return fmt.Errorf("%q is a command of window %d (%s): %s", name, i+1, keys,
 			printable(w.title()))
 	}
-	for _, k := range l.a.kinds() {
-		if k.own != nil && has(k.own()) {
-			return fmt.Errorf("%q is a command of %s", name, k.opened)
-		}
+	if has(new(profileWindow).commands()) {
+		return fmt.Errorf(
+			"%q is a command of a Thread View, or the Server View (Esc, 1, Enter or s)", name)
 	}
 	return fmt.Errorf("unknown command %q: ? lists the commands of this window", name)
 }

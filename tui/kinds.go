@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -133,14 +134,6 @@ type kind struct {
 	// window of the kind.
 	bindings []binding
 	commands []command
-
-	// own returns the commands of a window of the kind. Other
-	// windows can then say where the commands belong. opened
-	// says how to open such a window. own is nil if the kind has
-	// no commands, or only commands of a window that is always
-	// open.
-	own    func() []command
-	opened string
 }
 
 // kinds returns all kinds of windows. The keys and commands of
@@ -169,17 +162,11 @@ func (a *app) reopen(w session.Window) {
 }
 
 // kindBindings returns the keys of every window that open windows.
-func (a *app) kindBindings() (list []binding) {
-	for _, k := range a.kinds() {
-		list = append(list, k.bindings...)
-	}
-	return list
+func (a *app) kindBindings() []binding {
+	return slices.Concat(lists.Each(a.kinds(), func(k kind) []binding { return k.bindings })...)
 }
 
 // kindCommands returns the commands of every window that open windows.
-func (a *app) kindCommands() (list []command) {
-	for _, k := range a.kinds() {
-		list = append(list, k.commands...)
-	}
-	return list
+func (a *app) kindCommands() []command {
+	return slices.Concat(lists.Each(a.kinds(), func(k kind) []command { return k.commands })...)
 }

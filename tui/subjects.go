@@ -47,8 +47,6 @@ func (a *app) profileKind() kind {
 	return kind{
 		Kind:   session.ProfileKind,
 		reopen: func(w session.Window) { openProfile(a, *w.(*session.Profile)) },
-		own:    func() []command { return new(profileWindow).commands() },
-		opened: "a Thread View, or the Server View (Esc, 1, Enter or s)",
 	}
 }
 

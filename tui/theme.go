@@ -35,16 +35,9 @@ type palette struct {
 }
 
 var (
-	palette16 = palette{
-		heat: [report.HeatLevels]tcell.Color{tcell.ColorRed, tcell.ColorMaroon,
-			tcell.ColorOlive, tcell.ColorGreen, tcell.ColorTeal},
-		typed: [views.NumTypedTimes]tcell.Color{
-			views.Run: tcell.ColorGreen, views.Load: tcell.ColorOlive,
-			views.Prio:    tcell.ColorPurple,
-			views.Monitor: tcell.ColorMaroon, views.Wait: tcell.ColorNavy,
-		},
-		key: tcell.ColorTeal, bar: tcell.ColorNavy, on: tcell.ColorWhite,
-	}
+	palette16 = newPalette(tcell.PaletteColor, [...]int{9, 1, 3, 2, 6},
+		[...]int{views.Run: 2, views.Load: 3, views.Prio: 5, views.Monitor: 1, views.Wait: 4},
+		6, 4, 15)
 	palette256 = newPalette(tcell.PaletteColor, [...]int{196, 202, 172, 71, 67},
 		[...]int{views.Run: 71, views.Load: 172, views.Prio: 134, views.Monitor: 160, views.Wait: 67},
 		38, 237, 253)
