@@ -98,21 +98,14 @@ func (w *callsWindow) zoom(num, den time.Duration) {
 	w.column = min(max(int((at-w.heat.Start)/w.heat.Step), 0), w.heat.Columns-1)
 }
 
-// area returns the cells from the anchor to the cursor, or the
-// cell of the cursor.
-func (w *callsWindow) area() calls.Area {
-	r := w.chosen()
-	return calls.Area{Left: r.left, Right: r.right, Bottom: r.first, Top: r.last}
-}
-
 func (w *callsWindow) count() {
-	if w.heat == nil || w.callsIn(w.area()) == 0 {
+	if w.heat == nil || w.callsIn(w.chosen()) == 0 {
 		w.a.fail(errors.New("no call is in the rectangle: Space begins one, and the keys of the cursor or the mouse draw it"))
 		return
 	}
-	condition := w.function + " " + w.heat.Condition(w.area())
+	condition := w.function + " " + w.heat.Condition(w.chosen())
 	w.begun = false
-	w.a.countCalls(condition, w.a.fail)
+	w.a.count(counted{calls: condition}, w.a.fail)
 }
 
 func (w *callsWindow) callsIn(a calls.Area) (n int) {
@@ -267,7 +260,7 @@ func (w *callsWindow) cellStyle(c calls.Cell, greatest int) tcell.Style {
 // drawCells draws a cell of the map, and the one above it, as half blocks.
 func (w *callsWindow) drawCells(column, line, low int, cells map[[2]int]calls.Cell, greatest int) {
 	lower, upper := cells[[2]int{column, low}], cells[[2]int{column, low + 1}]
-	area, theme := w.area(), w.a.theme
+	area, theme := w.chosen(), w.a.theme
 	_, back, attributes := theme.selected.Decompose()
 	chosen := area.Has(column, low) || area.Has(column, low+1)
 	shown, block := lower, "▄"
@@ -298,7 +291,7 @@ func (w *callsWindow) here() string {
 	if w.heat == nil {
 		return ""
 	}
-	a := w.area()
+	a := w.chosen()
 	return fmt.Sprintf("%s %s: %s", report.Counted(w.callsIn(a), "call"), w.where(),
 		w.heat.Condition(a))
 }

@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/cpprof/cpprof/views/calls"
+
 // A frame is a cursor on a drawing, and the rectangle that a
 // person draws from an anchor to the cursor.
 type frame struct {
@@ -9,14 +11,6 @@ type frame struct {
 	moved                   bool   // the cursor is not where it began
 	columns, rows           int    // of the drawing; 0 if there is none
 	place                   canvas // of the drawing
-}
-
-// A rectangle is a part of a drawing. Its first and last columns
-// and rows are in it.
-type rectangle struct{ left, right, first, last int }
-
-func (r rectangle) has(column, row int) bool {
-	return column >= r.left && column <= r.right && row >= r.first && row <= r.last
 }
 
 // maxCells is greater than the number of columns or rows of any screen.
@@ -69,12 +63,13 @@ func (f *frame) bindings(down int) []binding {
 }
 
 // chosen returns the rectangle from the anchor to the cursor, or
-// the cell of the cursor.
-func (f *frame) chosen() rectangle {
-	r := rectangle{f.column, f.column, f.row, f.row}
+// the cell of the cursor. If rows count from the top, its bottom
+// is above its top.
+func (f *frame) chosen() calls.Area {
+	r := calls.Area{Left: f.column, Right: f.column, Bottom: f.row, Top: f.row}
 	if f.begun {
-		r.left, r.right = min(r.left, f.anchorColumn), max(r.right, f.anchorColumn)
-		r.first, r.last = min(r.first, f.anchorRow), max(r.last, f.anchorRow)
+		r.Left, r.Right = min(r.Left, f.anchorColumn), max(r.Right, f.anchorColumn)
+		r.Bottom, r.Top = min(r.Bottom, f.anchorRow), max(r.Top, f.anchorRow)
 	}
 	return r
 }

@@ -93,18 +93,15 @@ func (c *counted) pick(m *measured) (picked *sampledata.Recording, err error) {
 	return calls.Restricted(m.of, c.calls, m.created)
 }
 
-// countSamples counts only the samples of a list in every
-// window. If the list can't be computed, failed is called.
-func (a *app) countSamples(list string, failed func(error)) {
-	a.count(counted{list: list, by: a.measured()}, "Choosing samples", failed)
-}
-
-// countCalls counts only the time inside calls in every window.
-func (a *app) countCalls(condition string, failed func(error)) {
-	a.count(counted{calls: condition, by: a.measured()}, "Choosing calls", failed)
-}
-
-func (a *app) count(only counted, what string, failed func(error)) {
+// count counts only the samples of a list, or the time inside
+// calls, in every window. If that can't be computed, failed is
+// called.
+func (a *app) count(only counted, failed func(error)) {
+	only.by = a.measured()
+	what := "Choosing samples"
+	if only.calls != "" {
+		what = "Choosing calls"
+	}
 	attempt(a, a.window(), what, func() (*sampledata.Recording, error) {
 		return only.pick(only.by)
 	}, func(picked *sampledata.Recording) {
@@ -206,7 +203,7 @@ func (a *app) samplesCommand(args string) error {
 		a.countAllSamples()
 		return nil
 	}
-	a.countSamples(args, func(err error) { a.askAgain("samples "+args, err) })
+	a.count(counted{list: args}, func(err error) { a.askAgain("samples "+args, err) })
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/report/plots"
 	"github.com/cpprof/cpprof/tui/session"
+	"github.com/cpprof/cpprof/views/calls"
 )
 
 // A scatterWindow draws one metric against another, a dot for
@@ -112,8 +113,8 @@ func (w *scatterWindow) predicate() (string, error) {
 	}
 	for _, at := range w.drawn.all.At {
 		column, row := w.dots.Place(at)
-		x.exclude(at[0], column < r.left, column > r.right)
-		y.exclude(at[1], row > r.last, row < r.first)
+		x.exclude(at[0], column < r.Left, column > r.Right)
+		y.exclude(at[1], row > r.Top, row < r.Bottom)
 	}
 	conditions := append(x.conditions(), y.conditions()...)
 	if len(conditions) == 0 {
@@ -123,10 +124,10 @@ func (w *scatterWindow) predicate() (string, error) {
 }
 
 // inside returns the bounds and the number of the samples in a rectangle.
-func (w *scatterWindow) inside(r rectangle) (x, y bounds, n int) {
+func (w *scatterWindow) inside(r calls.Area) (x, y bounds, n int) {
 	x, y = bounds{metric: w.drawn.x}, bounds{metric: w.drawn.y}
 	for _, at := range w.drawn.all.At {
-		if r.has(w.dots.Place(at)) {
+		if r.Has(w.dots.Place(at)) {
 			x.include(at[0])
 			y.include(at[1])
 			n++
@@ -138,7 +139,7 @@ func (w *scatterWindow) inside(r rectangle) (x, y bounds, n int) {
 func (w *scatterWindow) count() {
 	w.withPredicate(func(text string) {
 		w.begun = false
-		w.a.countSamples(text, w.a.fail)
+		w.a.count(counted{list: text}, w.a.fail)
 	})
 }
 
@@ -210,7 +211,7 @@ func (w *scatterWindow) drawDots(c canvas) {
 				style = theme.warning
 			}
 			w.place.text(column, row, string(w.dots.Cell(column, row)),
-				style.Reverse(r.has(column, row)))
+				style.Reverse(r.Has(column, row)))
 		}
 	}
 	c.text(margin-textWidth(top), 0, top, theme.plain)
