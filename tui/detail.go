@@ -99,7 +99,10 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		}
 	case calltree.Function:
 		if last.Aspect() {
-			d.aspect(last.Name, add)
+			if a, ok := d.w.a.config.AllAspects().Lookup(last.Name); ok {
+				add(t.title, "Aspect")
+				add(t.plain, strings.Join(lists.Each(a.Patterns(), aspects.Pattern.String), "  "))
+			}
 			break
 		}
 		if p := d.w.a.recording.Probe(last.Name); p != nil {
@@ -119,16 +122,6 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 
 // maxSites limits the call sites of a probed function.
 const maxSites = 10
-
-// aspect adds the patterns and functions of an aspect.
-func (d *detail) aspect(name string, add func(tcell.Style, string)) {
-	a, ok := d.w.a.config.AllAspects().Lookup(name)
-	if !ok {
-		return
-	}
-	add(d.w.a.theme.title, "Aspect")
-	add(d.w.a.theme.plain, strings.Join(lists.Each(a.Patterns(), aspects.Pattern.String), "  "))
-}
 
 // sites lists the places that created the goroutines of a class,
 // the place of most goroutines first.

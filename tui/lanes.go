@@ -133,13 +133,18 @@ func (l *lanes) remove() {
 
 // ask asks for the metric of another lane, below the selected one.
 func (l *lanes) ask() {
-	a := l.t.a
-	a.ask("lane: ", "", a.completeMetrics, func(text string) error {
-		if text == "" {
-			return nil
-		}
+	l.askMetric("lane: ", func(metric string) {
 		at := min(l.at+1, len(l.exprs()))
-		l.change(slices.Insert(slices.Clone(l.exprs()), at, text), at)
+		l.change(slices.Insert(slices.Clone(l.exprs()), at, metric), at)
+	})
+}
+
+// askMetric asks for a metric, and does something with it.
+func (l *lanes) askMetric(label string, do func(metric string)) {
+	l.t.a.ask(label, "", l.t.a.completeMetrics, func(text string) error {
+		if text != "" {
+			do(text)
+		}
 		return nil
 	})
 }
@@ -147,13 +152,7 @@ func (l *lanes) ask() {
 // versus asks for a metric, and draws it against the selected lane's.
 func (l *lanes) versus() {
 	if x, ok := l.selected(); ok {
-		a := l.t.a
-		a.ask("against "+x+": ", "", a.completeMetrics, func(text string) error {
-			if text != "" {
-				openScatter(a, x, text)
-			}
-			return nil
-		})
+		l.askMetric("against "+x+": ", func(y string) { openScatter(l.t.a, x, y) })
 	}
 }
 

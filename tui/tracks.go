@@ -222,6 +222,12 @@ func (w *tracksWindow) at(column int) time.Duration {
 	return from + time.Duration(float64(to-from)*(float64(column)+0.5)/float64(max(w.columns, 1)))
 }
 
+// columnOf returns the column of a time.
+func (w *tracksWindow) columnOf(at time.Duration) int {
+	from, to := w.window()
+	return int(float64(at-from) / float64(to-from) * float64(w.columns))
+}
+
 // zoom shows num/den of the time, around the cursor.
 func (w *tracksWindow) zoom(num, den time.Duration) {
 	if w.tracks == nil {
@@ -236,7 +242,7 @@ func (w *tracksWindow) zoom(num, den time.Duration) {
 	}
 	from = min(max(from, begin), end-length)
 	w.from, w.to = from, from+length
-	w.column = min(int(float64(center-from)/float64(length)*float64(w.columns)), w.columns-1)
+	w.column = min(w.columnOf(center), w.columns-1)
 }
 
 const trackNames = 24 // columns of a name
@@ -250,7 +256,7 @@ func (w *tracksWindow) draw(c canvas) {
 	from, to := w.window()
 	w.columns = max(c.width-trackNames-1, 1)
 	if w.toTime > 0 {
-		w.column = int(float64(w.toTime-from) / float64(to-from) * float64(w.columns))
+		w.column = w.columnOf(w.toTime)
 		w.toTime = 0
 	}
 	w.column = min(max(w.column, 0), w.columns-1)
@@ -304,15 +310,12 @@ func (w *tracksWindow) drawCalls(c canvas, table *calls.Table, from, to time.Dur
 	c.text(0, 0, shorten(table.Function, trackNames-2), style)
 	c = c.part(trackNames, 0, w.columns, 1)
 	id := w.r.Goroutines.At(w.goroutines[w.list.current()]).ID
-	column := func(at time.Duration) int {
-		return int(float64(at-from) / float64(to-from) * float64(w.columns))
-	}
 	for i := range table.Calls {
 		call := &table.Calls[i]
 		if call.ID != id || call.End <= from || call.Begin >= to {
 			continue
 		}
-		first, last := column(call.Begin), column(call.End)
+		first, last := w.columnOf(call.Begin), w.columnOf(call.End)
 		for k := max(first, 0); k <= min(last, w.columns-1); k++ {
 			mark := "─"
 			switch {

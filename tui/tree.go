@@ -161,17 +161,13 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 	w.above[key] = caller
 	row := treeRow{key: key, name: name, node: n, depth: depth, share: w.found.Share(n),
 		colour: w.found.Colour(n)}
-	type callee struct {
-		node   int32
-		weight *big.Rat
-	}
-	var callees []callee
+	var callees []int32
 	for c := n + 1; c < t.Ends()[n]; c = t.Ends()[c] {
 		if w.found.Cost(c) < minCallee {
 			row.small++
 			continue
 		}
-		callees = append(callees, callee{c, t.Main().Cum(c)})
+		callees = append(callees, c)
 	}
 	row.callees = len(callees)
 	row.open = n == 0 || row.colour == hotspots.Accepted
@@ -183,9 +179,10 @@ func (w *treeWindow) add(n int32, caller string, depth int) {
 	if !row.open {
 		return
 	}
-	slices.SortStableFunc(callees, func(a, b callee) int { return b.weight.Cmp(a.weight) })
+	slices.SortStableFunc(callees,
+		func(a, b int32) int { return t.Main().Cum(b).Cmp(t.Main().Cum(a)) })
 	for _, c := range callees {
-		w.add(c.node, key, depth+1)
+		w.add(c, key, depth+1)
 	}
 }
 
