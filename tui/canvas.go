@@ -63,6 +63,14 @@ func (c canvas) bar(title string, t *theme) {
 	c.text(1, 0, termtext.Cut(title, c.width-1), t.bar)
 }
 
+// badge draws a text at the right end of the first line, and
+// returns the rest of the line.
+func (c canvas) badge(text string, style tcell.Style) canvas {
+	left := max(0, c.width-textWidth(text))
+	c.text(left, 0, text, style)
+	return c.part(0, 0, left, 1)
+}
+
 // fill draws one line in one style.
 func (c canvas) fill(y int, style tcell.Style) {
 	if y < 0 || y >= c.height {

@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/aspects"
@@ -65,13 +64,12 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	t := d.w.a.theme
 	d.hot = 0
 	var lines []textLine
-	add := func(style tcell.Style, text string) {
-		lines = append(lines, styled(width, style, text)...)
+	add := func(style tcell.Style, texts ...string) {
+		lines = append(lines, styled(width, style, texts...)...)
 	}
 	add(t.bold, e.Key())
-	for _, line := range slices.Concat(d.costs(e), d.samples()) {
-		add(t.plain, line)
-	}
+	add(t.plain, d.costs(e)...)
+	add(t.plain, d.samples()...)
 	if e == d.w.session.Root() {
 		for _, warning := range d.w.warnings {
 			add(t.err, "! "+printable(warning.Message))
@@ -83,20 +81,14 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		add(t.plain, "of the view: "+text)
 	}
 	if notes, ok := d.w.notes[last.Name]; ok {
-		for _, n := range notes {
-			add(t.plain, n)
-		}
+		add(t.plain, notes...)
 		return lines
 	}
-	for _, line := range d.candidateLines(e) {
-		add(t.plain, line)
-	}
+	add(t.plain, d.candidateLines(e)...)
 	switch calltree.KindOf(last.Name) {
 	case calltree.Class:
 		add(t.title, "Created at")
-		for _, s := range sites(d.w.a.recording, d.w.a.options, last.Name) {
-			add(t.plain, s)
-		}
+		add(t.plain, sites(d.w.a.recording, d.w.a.options, last.Name)...)
 	case calltree.Function:
 		if last.Aspect() {
 			if a, ok := d.w.a.config.AllAspects().Lookup(last.Name); ok {
@@ -107,9 +99,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		}
 		if p := d.w.a.recording.Probe(last.Name); p != nil {
 			add(t.title, "Probe")
-			for _, line := range report.ProbeLines(d.w.a.recording, p, maxSites) {
-				add(t.plain, line)
-			}
+			add(t.plain, report.ProbeLines(d.w.a.recording, p, maxSites)...)
 		}
 		above := len(lines)
 		lines = append(lines, d.source(last.Name, width)...)
@@ -126,16 +116,13 @@ const maxSites = 10
 // sites lists the places that created the goroutines of a class,
 // the place of most goroutines first.
 func sites(r *sampledata.Recording, o views.Options, class string) []string {
-	var lines []string
-	for _, s := range views.CreationSites(r, o, class) {
-		place := s.Function
+	return lists.Each(views.CreationSites(r, o, class), func(s views.CreationSite) string {
+		place := cmp.Or(s.Function, "not known")
 		if s.File != "" {
 			place = fmt.Sprintf("%s:%d in %s", s.File, s.Line, s.Function)
 		}
-		place = cmp.Or(place, "not known")
-		lines = append(lines, fmt.Sprintf("%5d× %s", s.Goroutines, place))
-	}
-	return lines
+		return fmt.Sprintf("%5d× %s", s.Goroutines, place)
+	})
 }
 
 // costs returns the lines on an entry's cost; in a comparison,
@@ -280,12 +267,8 @@ func (d *detail) source(function string, width int) []textLine {
 		return []textLine{{"Counting hits by line …", t.dim}}
 	}
 	s := report.SourceOf(d.w.a.recording, function, (*counted)[function])
-	title := "Source"
-	if s.Place != "" {
-		title = s.Place
-	}
-	out := append([]textLine{{"", t.plain}},
-		styled(width, t.title, title+"  (hits by line, in the whole view)")...)
+	title := cmp.Or(s.Place, "Source") + "  (hits by line, in the whole view)"
+	out := append([]textLine{{"", t.plain}}, styled(width, t.title, title)...)
 	if s.Missing != "" {
 		out = append(out, styled(width, t.dim, s.Missing)...)
 	}

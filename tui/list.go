@@ -215,8 +215,7 @@ func (l *list) seek(by int) {
 // reports whether it handled the action.
 func (l *list) mouse(action mouseAction, x, y int) bool {
 	column, row, inside := l.area.has(x, y)
-	switch action {
-	case mouseClick, mouseDoubleClick:
+	if action == mouseClick || action == mouseDoubleClick {
 		if line := l.top + row; inside && line < l.of.lines() {
 			l.a.act(l.w, func() {
 				l.choose(line)

@@ -101,9 +101,7 @@ func (g *growth) drawBadge(c canvas) canvas {
 	if !g.growing() {
 		text, style = " ■ ended ", g.a.theme.selected.Bold(true)
 	}
-	left := max(0, c.width-textWidth(text))
-	c.text(left, 0, text, style)
-	return c.part(0, 0, left, 1)
+	return c.badge(text, style)
 }
 
 // state returns the summary's line on a live recording.

@@ -180,18 +180,15 @@ func (a *app) drawCounted(c canvas) canvas {
 	if a.counts.text() == "" {
 		return c
 	}
-	text := fmt.Sprintf(" ⊂ %s: %d of %d ", shorten(a.counts.list, maxBadge),
-		a.recording.Samples.Len(), a.whole.Samples.Len())
-	if only := a.recording.Restricted; a.counts.calls != "" && only != nil {
-		text = fmt.Sprintf(" ⊂ %s: %s ", shorten(a.counts.calls, maxBadge), report.Counted(only.Stretches, "call"))
+	what := fmt.Sprintf("%d of %d", a.recording.Samples.Len(), a.whole.Samples.Len())
+	switch only := a.recording.Restricted; {
+	case a.counts.none:
+		what = "no sample so far, all are shown"
+	case a.counts.calls != "" && only != nil:
+		what = report.Counted(only.Stretches, "call")
 	}
-	if a.counts.none {
-		text = fmt.Sprintf(" ⊂ %s: no sample so far, all are shown ",
-			shorten(a.counts.list, maxBadge))
-	}
-	left := max(0, c.width-textWidth(text))
-	c.text(left, 0, text, a.theme.bar.Bold(true))
-	return c.part(0, 0, left, 1)
+	text := fmt.Sprintf(" ⊂ %s: %s ", shorten(a.counts.text(), maxBadge), what)
+	return c.badge(text, a.theme.bar.Bold(true))
 }
 
 // samplesCommand executes "samples EXPR" or "samples all".

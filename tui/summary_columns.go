@@ -14,10 +14,10 @@ import (
 // A classColumn is a column of the table of classes.
 type classColumn struct {
 	name  string
-	left  bool                            // the name is left-aligned
 	value func(*views.ClassPair) *big.Rat // the value to sort by, largest first; nil: the class
 
-	// text returns a number, right-aligned; nil if draw draws the cell.
+	// text returns a number, right-aligned as its name is; nil if
+	// draw draws the cell.
 	text func(*views.ClassPair) string
 	draw func(c canvas, class *views.ClassPair, t *theme, style tcell.Style)
 
@@ -48,13 +48,16 @@ var comparedColumns = slices.Concat(numberColumns(report.Compared(report.ClassNu
 // goroutines that are alive; of a profile, the share; in a
 // comparison, how much the class changed.
 func defaultOrder(columns []classColumn) int {
-	found := -1
-	for _, name := range []string{report.MovedColumn.Short, "alive", "share"} {
-		if found < 0 {
-			found = slices.IndexFunc(columns, func(c classColumn) bool { return c.name == name })
+	for _, name := range []string{report.MovedColumn.Short, "alive"} {
+		if i := columnNamed(columns, name); i >= 0 {
+			return i
 		}
 	}
-	return found
+	return columnNamed(columns, "share")
+}
+
+func columnNamed(columns []classColumn, name string) int {
+	return slices.IndexFunc(columns, func(c classColumn) bool { return c.name == name })
 }
 
 // timeColumn is a bar of the typed time in one recording. It
@@ -62,7 +65,7 @@ func defaultOrder(columns []classColumn) int {
 func timeColumn(name string, leave int,
 	side func(*views.ClassPair) *views.ClassSummary) classColumn {
 	return classColumn{
-		name: name, left: true, leave: leave,
+		name: name, leave: leave,
 		value: func(p *views.ClassPair) *big.Rat {
 			if side(p) == nil {
 				return nil
@@ -87,7 +90,7 @@ func timeColumn(name string, leave int,
 
 // nameColumn gets 20 columns before any other column is shown.
 var nameColumn = classColumn{
-	name: "class", left: true,
+	name:  "class",
 	width: func(int) int { return 20 },
 	draw: func(c canvas, class *views.ClassPair, _ *theme, style tcell.Style) {
 		c.text(0, 0, shorten(class.Class, c.width), style)
@@ -117,8 +120,7 @@ type order struct {
 
 // of returns the column of the order.
 func (o order) of(columns []classColumn) int {
-	if i := slices.IndexFunc(columns,
-		func(c classColumn) bool { return c.name == o.column }); i >= 0 {
+	if i := columnNamed(columns, o.column); i >= 0 {
 		return i
 	}
 	return defaultOrder(columns)

@@ -112,7 +112,7 @@ func (w *summaryWindow) drawHeading(c canvas, widths []int) {
 		if i == sorted {
 			name, style = name+w.order.arrow(w.columns), style.Bold(true)
 		}
-		if w.columns[i].left {
+		if w.columns[i].text == nil {
 			c.text(x+1, 0, name, style)
 		} else {
 			c.text(x+width-textWidth(name), 0, name, style)

@@ -333,11 +333,11 @@ func (w *tracksWindow) drawCalls(c canvas, table *calls.Table, from, to time.Dur
 
 func (w *tracksWindow) drawTimes(c canvas, from, to time.Duration) {
 	begin, end := calls.Rounded(from).String(), calls.Rounded(to).String()
-	if w.column > textWidth(begin) { // the cursor would hide a part of it
-		c.text(0, 0, begin, w.a.theme.dim)
-	} else {
-		c.text(w.column+2, 0, begin, w.a.theme.dim)
+	x := 0
+	if w.column <= textWidth(begin) { // the cursor would hide a part of it
+		x = w.column + 2
 	}
+	c.text(x, 0, begin, w.a.theme.dim)
 	if w.column < c.width-textWidth(end)-1 {
 		c.text(c.width-textWidth(end), 0, end, w.a.theme.dim)
 	}
