@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -144,13 +145,8 @@ func (b *binding) face(on tcell.Screen) string {
 	return b.keys[0]
 }
 
-func labelled(bindings []binding) (with []binding) {
-	for _, b := range bindings {
-		if b.label != "" {
-			with = append(with, b)
-		}
-	}
-	return with
+func labelled(bindings []binding) []binding {
+	return slices.DeleteFunc(bindings, func(b binding) bool { return b.label == "" })
 }
 
 // buttonGap is the number of blanks between two buttons.

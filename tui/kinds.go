@@ -145,13 +145,8 @@ func (a *app) kinds() []kind {
 
 // SessionKinds returns the kinds of windows that a session keeps.
 func SessionKinds() []session.Kind {
-	var list []session.Kind
-	for _, k := range new(app).kinds() {
-		if k.New != nil {
-			list = append(list, k.Kind)
-		}
-	}
-	return list
+	kept := slices.DeleteFunc(new(app).kinds(), func(k kind) bool { return k.New == nil })
+	return lists.Each(kept, func(k kind) session.Kind { return k.Kind })
 }
 
 // reopen opens a window that a session kept.

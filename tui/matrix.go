@@ -20,9 +20,8 @@ type matrixWindow struct {
 	pairs   [][]*plots.Pair   // by row and column; nil on the diagonal
 	content
 
-	row, column int    // the selected pair
-	grid        canvas // of the last drawing
-	pane        pane
+	frame // the selected pair
+	pane  pane
 }
 
 // matrixKind is the kind of this window; every window can open it.
@@ -45,7 +44,9 @@ func openMatrix(a *app, exprs []string) error {
 	if err := (&session.Matrix{Metrics: exprs}).Check(); err != nil {
 		return err
 	}
-	w := &matrixWindow{exprs: exprs, column: 1}
+	w := &matrixWindow{exprs: exprs}
+	w.limit(len(exprs), len(exprs))
+	w.to(1, 0)
 	w.open(a, w, w.compute)
 	return nil
 }
@@ -90,7 +91,7 @@ func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 }
 
 func (w *matrixWindow) bindings() []binding {
-	by := func(columns, rows int) func() { return func() { w.move(columns, rows) } }
+	by := func(columns, rows int) func() { return func() { w.to(w.column+columns, w.row+rows) } }
 	own := []binding{
 		on("Enter", "Open", "the scatter plot of the selected pair", w.openSelected),
 		on("l Right", "", "the metric to the right", by(1, 0)),
@@ -100,11 +101,6 @@ func (w *matrixWindow) bindings() []binding {
 		on("a", "All", "count all samples again", w.a.countAllSamples),
 	}
 	return append(own, w.pane.bindings("More")...)
-}
-
-func (w *matrixWindow) move(columns, rows int) {
-	last := len(w.exprs) - 1
-	w.column, w.row = min(max(w.column+columns, 0), last), min(max(w.row+rows, 0), last)
 }
 
 // pair returns the selected pair; nil on the diagonal, and until
@@ -131,18 +127,18 @@ const minPane = 5
 
 // draw draws the matrix, and all about the selected pair.
 func (w *matrixWindow) draw(c canvas) {
-	w.grid, w.pane.area = canvas{}, canvas{}
+	w.place, w.pane.area = canvas{}, canvas{}
 	if !w.drawReady(c, w.pairs != nil, "Correlating …") {
 		return
 	}
 	n := len(w.exprs)
 	pane := min(max(minPane, c.height/4), c.height/2)
-	w.grid = c.part(0, 1, c.width, c.height-1-pane)
-	width, height := w.grid.width/n, max(1, w.grid.height/n)
+	w.place = c.part(0, 1, c.width, c.height-1-pane)
+	width, height := w.place.width/n, max(1, w.place.height/n)
 	c.line(0, "Correlations: dots below the diagonal, r above it", w.a.theme.bold)
 	for row := range n {
 		for column := range n {
-			w.drawCell(w.grid.part(column*width, row*height, width-1, height), row, column)
+			w.drawCell(w.place.part(column*width, row*height, width-1, height), row, column)
 		}
 	}
 	w.drawPane(c.part(0, c.height-pane, c.width, pane))
@@ -197,15 +193,14 @@ func (w *matrixWindow) drawPane(c canvas) {
 
 // mouse selects and opens pairs, and scrolls.
 func (w *matrixWindow) mouse(action mouseAction, x, y int) {
-	column, row, inside := w.grid.has(x, y)
+	column, row, inside := w.place.has(x, y)
 	if w.pane.mouse(action, x, y) || !inside {
 		return
 	}
 	if action == mouseClick || action == mouseDoubleClick {
 		n := len(w.exprs)
 		w.a.act(w, func() {
-			w.column, w.row = min(column/max(1, w.grid.width/n), n-1),
-				min(row/max(1, w.grid.height/n), n-1)
+			w.to(column/max(1, w.place.width/n), row/max(1, w.place.height/n))
 			if action == mouseDoubleClick {
 				w.openSelected()
 			}

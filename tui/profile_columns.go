@@ -42,13 +42,10 @@ func (c profileColumn) of(text func(*profileWindow, row) string) profileColumn {
 }
 
 // columnsShown returns the visible columns of the window.
-func (w *profileWindow) columnsShown() (columns []profileColumn) {
-	for _, c := range profileColumns {
-		if c.shown != nil && c.shown(w) || c.shown == nil && w.switched[c.key] {
-			columns = append(columns, c)
-		}
-	}
-	return columns
+func (w *profileWindow) columnsShown() []profileColumn {
+	return slices.DeleteFunc(slices.Clone(profileColumns), func(c profileColumn) bool {
+		return c.shown != nil && !c.shown(w) || c.shown == nil && !w.switched[c.key]
+	})
 }
 
 // columnBindings returns the keys that switch columns, from right to left.

@@ -76,34 +76,26 @@ func tabulated(r *sampledata.Recording, classes []views.ClassPair, compared bool
 	return classTable{classes, compared, columns, measure(classes, columns)}
 }
 
-// A summedUp has the sums of all classes. err says why they
-// could not be compared with the other recording.
-type summedUp struct {
-	classTable
-	err error
-}
-
 // sumUp sums up the classes, and makes the timeline at the same time.
 func (w *summaryWindow) sumUp() {
 	w.timeline.refresh()
 	a, r, o, against := w.a, w.a.recording, w.a.options, w.a.against
-	work := func() (summedUp, error) {
-		var failed error
+	var failed error // why they could not be compared with the other recording
+	work := func() (classTable, error) {
 		if against != "" {
-			pairs, err := comparing(a, r, o, against, views.ComparedClasses)
-			if err == nil {
-				return summedUp{tabulated(r, pairs, true), nil}, nil
+			var pairs []views.ClassPair
+			if pairs, failed = comparing(a, r, o, against, views.ComparedClasses); failed == nil {
+				return tabulated(r, pairs, true), nil
 			}
-			failed = err
 		}
 		classes, err := views.Classes(r, o)
-		return summedUp{tabulated(r, views.PairClasses(classes, nil), false), failed}, err
+		return tabulated(r, views.PairClasses(classes, nil), false), err
 	}
-	attempt(w.a, w, "Summing up the classes", work, func(t summedUp) {
-		w.classTable, w.all = t.classTable, t.classes
+	attempt(w.a, w, "Summing up the classes", work, func(t classTable) {
+		w.classTable, w.all = t, t.classes
 		w.choose()
-		if t.err != nil {
-			w.a.fail(t.err)
+		if failed != nil {
+			w.a.fail(failed)
 		}
 	}, w.a.fail)
 }
