@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"runtime/debug"
 
-	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -103,20 +102,18 @@ func Run(ctx context.Context, o Options) error {
 
 // An app is a recording and its windows.
 type app struct {
-	path        string
-	recording   *sampledata.Recording // the samples that count
-	whole       *sampledata.Recording // all samples
-	counts      counted               // which samples count
-	metrics     *measured             // nil until it is first needed
-	config      *config.Config
-	given       *aspects.Set        // from the configuration, without those defined in the Analyzer
-	givenMerges []config.Merge      // the same of merges
-	givenLists  []config.Definition // the same of sample lists
-	options     views.Options
-	threshold   refine.Threshold
-	levels      int
-	editor      string          // a command; "" is $VISUAL or $EDITOR
-	others      *session.Others // recordings that are compared with this one
+	path      string
+	recording *sampledata.Recording // the samples that count
+	whole     *sampledata.Recording // all samples
+	counts    counted               // which samples count
+	metrics   *measured             // nil until it is first needed
+	config    *config.Config
+	given     config.Config // without what was defined in the Analyzer
+	options   views.Options
+	threshold refine.Threshold
+	levels    int
+	editor    string          // a command; "" is $VISUAL or $EDITOR
+	others    *session.Others // recordings that are compared with this one
 	// the path of the one with which the Summary compares this
 	// one; "" for none
 	against string
@@ -158,8 +155,7 @@ type message struct {
 func newApp(o Options, t *terminal) *app {
 	a := &app{
 		path: o.Path, recording: o.Recording, whole: o.Recording, config: o.Config,
-		given: o.Config.Aspects, givenMerges: o.Config.Merges,
-		givenLists: o.Config.Lists, options: o.Views, threshold: o.Threshold, levels: o.Levels,
+		given: *o.Config, options: o.Views, threshold: o.Threshold, levels: o.Levels,
 		editor: o.Editor,
 		theme:  newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, posts: newPosts(),
 		jobs: make(map[window]*job), history: make(map[string][]string),

@@ -237,12 +237,12 @@ func (a *app) defineAspect(args string) error {
 // saveAspects writes the aspects defined in the Analyzer to the
 // configuration file.
 func (a *app) saveAspects(args string) error {
-	fresh := defined(a.given, a.config.Aspects)
+	fresh := defined(a.given.Aspects, a.config.Aspects)
 	err := a.saveConfig("aspects", args, len(fresh),
 		"no aspect was defined here: use 'aspect NAME PATTERN...' first",
 		func(file string) error { return config.SaveAspects(file, fresh...) })
 	if err == nil {
-		a.given = a.config.Aspects
+		a.given.Aspects = a.config.Aspects
 	}
 	return err
 }
@@ -285,14 +285,14 @@ func (a *app) mergeCommand(args string) error {
 // saveMerges writes the merges made in the Analyzer to the
 // configuration file, and removes the merges that were split.
 func (a *app) saveMerges(args string) error {
-	fresh := without(a.config.Merges, a.givenMerges, config.Merge.Equal)
-	split := without(a.givenMerges, a.config.Merges, config.Merge.Equal)
+	fresh := without(a.config.Merges, a.given.Merges, config.Merge.Equal)
+	split := without(a.given.Merges, a.config.Merges, config.Merge.Equal)
 	gone := lists.Each(split, func(m config.Merge) string { return m.Name })
 	err := a.saveConfig("merges", args, len(fresh)+len(gone),
 		"no class was merged or split here: in the Summary, Space marks classes, and M merges them",
 		func(file string) error { return config.SaveMerges(file, gone, fresh...) })
 	if err == nil {
-		a.givenMerges = a.config.Merges
+		a.given.Merges = a.config.Merges
 	}
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -100,23 +99,23 @@ func (w *findingsWindow) bindings() []binding {
 // openSelected opens the view that proves the selected finding.
 func (w *findingsWindow) openSelected() {
 	if line := w.list.current(); line >= 0 {
-		openProfile(w.a, proof(w.answer.Findings[line], w.a.threshold))
+		openProfile(w.a, w.a.proof(w.answer.Findings[line]))
 	}
 }
 
 // proof returns the view that shows a finding, refined to its place.
-func proof(f *why.Finding, threshold refine.Threshold) session.Profile {
+func (a *app) proof(f *why.Finding) session.Profile {
 	if f.AwaitsLock() {
 		holder := ""
 		if len(f.Causes) > 0 && f.Causes[0].Certainty == why.Known {
 			holder = f.Causes[0].Class
 		}
-		return refinedTo(f.Class, f.Where.Function, views.Monitor, holder, threshold)
+		return a.refinedTo(f.Class, f.Where.Function, views.Monitor, holder)
 	}
 	class, last := f.View()
 	path := callpath.Of(callpath.Frame(cmp.Or(class, calltree.RootName))).Then(callpath.Frame(last),
 		callpath.Extended)
-	return profileAt(class, path, threshold)
+	return a.profileAt(class, path)
 }
 
 // draw draws the window: the findings, and all about the selected one.

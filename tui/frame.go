@@ -19,12 +19,22 @@ const maxCells = 2048
 // limit sets how many columns and rows the drawing has.
 func (f *frame) limit(columns, rows int) {
 	f.columns, f.rows = columns, rows
-	f.to(f.column, f.row)
+	f.moveTo(f.column, f.row)
 }
 
-// to moves the cursor to a cell, or to the nearest one.
-func (f *frame) to(column, row int) {
+// moveTo moves the cursor to a cell, or to the nearest one.
+func (f *frame) moveTo(column, row int) {
 	f.column, f.row = min(max(column, 0), f.columns-1), min(max(row, 0), f.rows-1)
+}
+
+// by returns what moves the cursor, if something is drawn.
+func (f *frame) by(columns, rows int) func() {
+	return func() {
+		if f.columns > 0 {
+			f.moved = true
+			f.moveTo(f.column+columns, f.row+rows)
+		}
+	}
 }
 
 // where says what is chosen.
@@ -38,27 +48,19 @@ func (f *frame) where() string {
 // bindings draw the rectangle and move the cursor. down is the
 // step from a row to the one below it: 1 or -1.
 func (f *frame) bindings(down int) []binding {
-	by := func(columns, rows int) func() {
-		return func() {
-			if f.columns > 0 {
-				f.moved = true
-				f.to(f.column+columns, f.row+rows*down)
-			}
-		}
-	}
 	return []binding{
 		on("Space", "Begin", "begin a rectangle here", func() {
 			f.anchorColumn, f.anchorRow, f.begun = f.column, f.row, true
 		}),
 		on("Esc", "", "drop the rectangle", func() { f.begun, f.dragged = false, false }),
-		on("l Right", "", "to the right", by(1, 0)),
-		on("h Left", "", "to the left", by(-1, 0)),
-		on("j Down", "", "down", by(0, 1)),
-		on("k Up", "", "up", by(0, -1)),
-		on("PgDn Ctrl-F", "", "much further to the right", by(10, 0)),
-		on("PgUp Ctrl-B", "", "much further to the left", by(-10, 0)),
-		on("g Home", "", "the top left corner", by(-maxCells, -maxCells)),
-		on("G End", "", "the bottom right corner", by(maxCells, maxCells)),
+		on("l Right", "", "to the right", f.by(1, 0)),
+		on("h Left", "", "to the left", f.by(-1, 0)),
+		on("j Down", "", "down", f.by(0, down)),
+		on("k Up", "", "up", f.by(0, -down)),
+		on("PgDn Ctrl-F", "", "much further to the right", f.by(10, 0)),
+		on("PgUp Ctrl-B", "", "much further to the left", f.by(-10, 0)),
+		on("g Home", "", "the top left corner", f.by(-maxCells, -maxCells*down)),
+		on("G End", "", "the bottom right corner", f.by(maxCells, maxCells*down)),
 	}
 }
 
@@ -82,11 +84,11 @@ func (f *frame) mouse(action mouseAction, column, row int, inside bool) {
 	case action == mouseMove:
 		f.dragged = false // released over another window
 	case action == mouseDown && inside:
-		f.to(column, row)
+		f.moveTo(column, row)
 		f.anchorColumn, f.anchorRow = f.column, f.row
 		f.begun, f.dragged, f.moved = true, true, true
 	case action == mouseDrag && f.dragged:
-		f.to(column, row)
+		f.moveTo(column, row)
 	case action == mouseUp && f.dragged:
 		f.dragged = false
 		f.begun = f.column != f.anchorColumn || f.row != f.anchorRow

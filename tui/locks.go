@@ -188,14 +188,13 @@ func (w *lockWindow) openSelected() {
 	switch i := w.item(); {
 	case i == nil:
 	case i.pair != nil:
-		openView(w.a, waiting(i.lock, w.a.threshold))
+		openView(w.a, w.a.waiting(i.lock))
 	case i.lock != nil && len(i.lock.Parts) > 1:
 		w.toggleInstances()
 	case i.lock != nil:
-		openProfile(w.a, waiting(i.lock, w.a.threshold))
+		openProfile(w.a, w.a.waiting(i.lock))
 	default:
-		openProfile(w.a, refinedTo(i.deadlock.Members[0].Class, "", views.Monitor,
-			"", w.a.threshold))
+		openProfile(w.a, w.a.refinedTo(i.deadlock.Members[0].Class, "", views.Monitor, ""))
 	}
 }
 
@@ -226,7 +225,7 @@ func (w *lockWindow) toggleInstances() {
 // waiting returns the Thread View of the class that waits
 // longest for a lock. The view is refined to the wait and into
 // the holder.
-func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
+func (a *app) waiting(l *locks.Lock) session.Profile {
 	sums := make(map[string]*big.Rat)
 	var class, in, holder string
 	for _, one := range l.Waiters {
@@ -243,25 +242,24 @@ func waiting(l *locks.Lock, threshold refine.Threshold) session.Profile {
 		}
 	}
 	if l.Shared {
-		return refinedTo(class, in, views.Wait, "", threshold)
+		return a.refinedTo(class, in, views.Wait, "")
 	}
 	if len(l.Holders) > 0 {
 		holder = l.Holders[0].Class
 	}
-	return refinedTo(class, in, views.Monitor, holder, threshold)
+	return a.refinedTo(class, in, views.Monitor, holder)
 }
 
 // refinedTo returns a class's Thread View. It is refined to the
 // class's waits of one type, in one function unless in is "",
 // and to a class of holders unless holder is "".
-func refinedTo(class, in string, waits views.TypedTime, holder string,
-	threshold refine.Threshold) session.Profile {
+func (a *app) refinedTo(class, in string, waits views.TypedTime, holder string) session.Profile {
 	path := callpath.Of(callpath.Frame(class))
 	if in != "" {
 		path = path.Then(callpath.Frame(in), callpath.Extended)
 	}
 	path = path.Then(callpath.Frame(waits.String()), callpath.Extended)
-	p := profileAt(class, path, threshold)
+	p := a.profileAt(class, path)
 	if holder != "" {
 		p.Selected = path.Then(callpath.Frame(holder), callpath.Immediate).String()
 		p.Steps = append(p.Steps, refine.Step{Kind: refine.KindFollow, Text: p.Selected})

@@ -46,7 +46,7 @@ func openMatrix(a *app, exprs []string) error {
 	}
 	w := &matrixWindow{exprs: exprs}
 	w.limit(len(exprs), len(exprs))
-	w.to(1, 0)
+	w.moveTo(1, 0)
 	w.open(a, w, w.compute)
 	return nil
 }
@@ -91,13 +91,12 @@ func pairsOf(metrics []*metrics.Metric, l metrics.List) [][]*plots.Pair {
 }
 
 func (w *matrixWindow) bindings() []binding {
-	by := func(columns, rows int) func() { return func() { w.to(w.column+columns, w.row+rows) } }
 	own := []binding{
 		on("Enter", "Open", "the scatter plot of the selected pair", w.openSelected),
-		on("l Right", "", "the metric to the right", by(1, 0)),
-		on("h Left", "", "the metric to the left", by(-1, 0)),
-		on("j Down", "", "the metric below", by(0, 1)),
-		on("k Up", "", "the metric above", by(0, -1)),
+		on("l Right", "", "the metric to the right", w.by(1, 0)),
+		on("h Left", "", "the metric to the left", w.by(-1, 0)),
+		on("j Down", "", "the metric below", w.by(0, 1)),
+		on("k Up", "", "the metric above", w.by(0, -1)),
 		on("a", "All", "count all samples again", w.a.countAllSamples),
 	}
 	return append(own, w.pane.bindings("More")...)
@@ -200,7 +199,7 @@ func (w *matrixWindow) mouse(action mouseAction, x, y int) {
 	if action == mouseClick || action == mouseDoubleClick {
 		n := len(w.exprs)
 		w.a.act(w, func() {
-			w.to(column/max(1, w.place.width/n), row/max(1, w.place.height/n))
+			w.moveTo(column/max(1, w.place.width/n), row/max(1, w.place.height/n))
 			if action == mouseDoubleClick {
 				w.openSelected()
 			}

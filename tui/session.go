@@ -53,9 +53,9 @@ func (a *app) restoreCounted(only counted) {
 
 // state returns the state that a session keeps of the app.
 func (a *app) state() *session.State {
-	s := &session.State{Options: a.options, Aspects: defined(a.given, a.config.Aspects),
-		Merges: without(a.config.Merges, a.givenMerges, config.Merge.Equal),
-		Lists: without(a.config.Lists, a.givenLists,
+	s := &session.State{Options: a.options, Aspects: defined(a.given.Aspects, a.config.Aspects),
+		Merges: without(a.config.Merges, a.given.Merges, config.Merge.Equal),
+		Lists: without(a.config.Lists, a.given.Lists,
 			func(d, e config.Definition) bool { return d == e }),
 		Samples: a.counts.list, Calls: a.counts.calls}
 	for i, w := range a.windows {

@@ -54,9 +54,9 @@ func (a *app) profileKind() kind {
 func openProfile(a *app, p session.Profile) { openSubject(a, viewOf(p.Class), p) }
 
 // profileAt returns a view, refined to what a call path calls.
-func profileAt(class string, path callpath.Path, threshold refine.Threshold) session.Profile {
+func (a *app) profileAt(class string, path callpath.Path) session.Profile {
 	at := path.String()
-	return session.Profile{Class: class, Threshold: threshold, Selected: at,
+	return session.Profile{Class: class, Threshold: a.threshold, Selected: at,
 		Steps: []refine.Step{{Kind: refine.KindPath, Text: at}, {Kind: refine.KindDown, Text: at}}}
 }
 

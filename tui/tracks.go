@@ -31,8 +31,7 @@ type tracksWindow struct {
 
 	from, to time.Duration // the time that is shown; to is 0 for all
 	shares   drawnShares
-	column   int // of the cursor
-	columns  int // as they were last drawn
+	frame    // one row of columns
 
 	kept   *session.Tracks // to be restored when the tracks are there
 	toTime time.Duration   // where the cursor is to be when they are drawn; 0: where it is
@@ -156,8 +155,8 @@ func (w *tracksWindow) bindings() []binding {
 	return append([]binding{
 		on("Enter", "Open", "open a class, or the holders of what a goroutine waits for", w.openSelected),
 		on("Backspace u", "Up", "back to the classes, or to the goroutines of the class", w.up),
-		on("l Right", "", "later", func() { w.move(1) }),
-		on("h Left", "", "earlier", func() { w.move(-1) }),
+		on("l Right", "", "later", w.by(1, 0)),
+		on("h Left", "", "earlier", w.by(-1, 0)),
 		on("+ =", "Zoom in", "half of the time, around the cursor", func() { w.zoom(1, 2) }),
 		on("-", "out", "twice the time", func() { w.zoom(2, 1) }),
 		on("0", "", "all time", func() { w.from, w.to = 0, 0 }),
@@ -214,8 +213,6 @@ func (w *tracksWindow) window() (from, to time.Duration) {
 	return w.r.Begins(0), max(w.r.Begins(w.r.Samples.Len()), w.r.Begins(0)+1)
 }
 
-func (w *tracksWindow) move(by int) { w.column = min(max(w.column+by, 0), max(w.columns-1, 0)) }
-
 // at returns the time at the middle of a column.
 func (w *tracksWindow) at(column int) time.Duration {
 	from, to := w.window()
@@ -242,7 +239,7 @@ func (w *tracksWindow) zoom(num, den time.Duration) {
 	}
 	from = min(max(from, begin), end-length)
 	w.from, w.to = from, from+length
-	w.column = min(w.columnOf(center), w.columns-1)
+	w.moveTo(w.columnOf(center), 0)
 }
 
 const trackNames = 24 // columns of a name
@@ -254,12 +251,11 @@ func (w *tracksWindow) draw(c canvas) {
 	}
 	theme := w.a.theme
 	from, to := w.window()
-	w.columns = max(c.width-trackNames-1, 1)
+	w.limit(max(c.width-trackNames-1, 1), 1)
 	if w.toTime > 0 {
-		w.column = w.columnOf(w.toTime)
+		w.moveTo(w.columnOf(w.toTime), 0)
 		w.toTime = 0
 	}
-	w.column = min(max(w.column, 0), w.columns-1)
 	details := w.details(c.width - 2)
 	details = details[:min(len(details), max(1, c.height/2))]
 	height := max(1, c.height-2-len(details))

@@ -85,7 +85,7 @@ func (a *app) treeClass() string {
 		}
 	case *findingsWindow:
 		if line := w.list.current(); line >= 0 {
-			return proof(w.answer.Findings[line], a.threshold).Class
+			return a.proof(w.answer.Findings[line]).Class
 		}
 	case *treeWindow:
 		return w.class
@@ -257,7 +257,7 @@ func (w *treeWindow) out() {
 // openSelected opens the view, refined to the selected row.
 func (w *treeWindow) openSelected() {
 	if r := w.row(); r != nil {
-		openProfile(w.a, profileAt(w.class, w.path(r), w.a.threshold))
+		openProfile(w.a, w.a.profileAt(w.class, w.path(r)))
 	}
 }
 

@@ -48,8 +48,8 @@ func checkTimes(from, to time.Duration) error {
 
 // FoundCalls are calls, and what the slow ones have more of.
 type FoundCalls struct {
-	Table    *calls.Table // nil until they are found
-	Slow     string       // the condition of the slow ones
+	Table    *calls.Table    // nil until they are found
+	Slow     calls.Condition // of the slow ones
 	Contrast *calls.Contrast
 }
 
@@ -75,14 +75,13 @@ func FindCalls(r *sampledata.Recording, o views.Options, function, only string) 
 		conditions = []string{c.String()}
 	}
 	for _, text := range conditions {
-		c, err := calls.ParseCondition(text)
-		if err != nil {
+		if f.Slow, err = calls.ParseCondition(text); err != nil {
 			return f, err
 		}
-		if f.Contrast, err = f.Table.Contrast(c, o); err != nil {
+		if f.Contrast, err = f.Table.Contrast(f.Slow, o); err != nil {
 			return f, err
 		}
-		if f.Slow = text; !f.Contrast.TooFew() {
+		if !f.Contrast.TooFew() {
 			break
 		}
 	}
@@ -97,9 +96,8 @@ func (c *Calls) Report(src *Source) (report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	condition, err := calls.ParseCondition(f.Slow)
-	return &report.Calls{Table: f.Table, Contrast: f.Contrast, Condition: condition,
-		Recording: src.whole(), File: src.Path, Top: longestCalls, Width: src.Width}, err
+	return &report.Calls{Table: f.Table, Contrast: f.Contrast, Condition: f.Slow,
+		Recording: src.whole(), File: src.Path, Top: longestCalls, Width: src.Width}, nil
 }
 
 const longestCalls = 5
