@@ -125,7 +125,7 @@ func (w *callsWindow) draw(c canvas) {
 	if w.failed != nil {
 		w.heat, w.columns = nil, 0
 	}
-	if !w.drawReady(c, w.found.Table != nil, "Finding calls …") {
+	if !w.drawReady(c, "Finding calls …") {
 		return
 	}
 	c.line(0, w.heading(), theme.bold)

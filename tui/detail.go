@@ -306,11 +306,10 @@ func (d *detail) count() *report.LineTotals {
 // counts returns the hits of a function's lines; nil if they are
 // not counted.
 func (d *detail) counts(function string) map[int]calltree.Total {
-	if !d.on || d.w.a.options.Granularity != views.ByFunction {
-		return nil
-	}
-	if counted := d.count(); counted != nil {
-		return (*counted)[function]
+	if d.on && d.w.a.options.Granularity == views.ByFunction {
+		if counted := d.count(); counted != nil {
+			return (*counted)[function]
+		}
 	}
 	return nil
 }

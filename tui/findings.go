@@ -19,7 +19,7 @@ import (
 // A findingsWindow shows what is slow, and why: a line for each
 // finding, and all about the selected one.
 type findingsWindow struct {
-	answer *why.Answer // nil until the search has ended
+	answer *why.Answer // empty until the search has ended
 	asked  bool        // a person opened the window: it stays even if there are no findings
 	content
 	listAndPane
@@ -50,7 +50,7 @@ func openFindings(a *app, asked bool) {
 	if showOpen[*findingsWindow](a) {
 		return
 	}
-	w := &findingsWindow{asked: asked}
+	w := &findingsWindow{asked: asked, answer: new(why.Answer)}
 	w.list = newList(a, w, "a finding", true)
 	w.open(a, w, w.search)
 }
@@ -64,29 +64,21 @@ func (w *findingsWindow) search() {
 	r, o := w.a.recording, why.OptionsOf(w.a.config, w.a.options)
 	work := func() (*why.Answer, error) { return why.Find(r, o) }
 	compute(&w.content, "Searching for what is slow", work, func(found *why.Answer) {
-		if found != nil && len(found.Findings) == 0 && !w.asked {
+		w.answer = cmp.Or(found, new(why.Answer))
+		if w.failed == nil && len(w.answer.Findings) == 0 && !w.asked {
 			w.a.close(w)
 			return
 		}
-		w.answer, w.asked = found, true
+		w.asked = true
 		w.list.reselect()
 	})
 }
 
-func (w *findingsWindow) lines() int {
-	if w.answer == nil {
-		return 0
-	}
-	return len(w.answer.Findings)
-}
-
+func (w *findingsWindow) lines() int           { return len(w.answer.Findings) }
 func (w *findingsWindow) key(line int) string  { return w.answer.Findings[line].Key() }
 func (w *findingsWindow) name(line int) string { return report.Sentence(w.answer.Findings[line]) }
 
 func (w *findingsWindow) lineOf(key string) int {
-	if w.answer == nil {
-		return -1
-	}
 	return slices.IndexFunc(w.answer.Findings, func(f *why.Finding) bool { return f.Key() == key })
 }
 
@@ -121,7 +113,7 @@ func (a *app) proof(f *why.Finding) session.Profile {
 // draw draws the window: the findings, and all about the selected one.
 func (w *findingsWindow) draw(c canvas) {
 	w.hide()
-	if !w.drawReady(c, w.answer != nil, "Searching for what is slow …") {
+	if !w.drawReady(c, "Searching for what is slow …") {
 		return
 	}
 	if len(w.answer.Findings) == 0 {

@@ -137,16 +137,16 @@ func (c *content) refresh() {
 
 // drawReady clears a window. Unless its content is ready, it
 // draws the error, or what is being done.
-func (c *content) drawReady(on canvas, ready bool, todo string) bool {
+func (c *content) drawReady(on canvas, todo string) bool {
 	t := c.a.theme
 	on.clear(t.plain)
 	switch {
 	case c.failed != nil:
 		drawPlain(on, c.failed.Error(), t.err)
-	case !ready:
+	case !c.made:
 		on.text(1, 1, todo, t.dim)
 	}
-	return c.failed == nil && ready
+	return c.made && c.failed == nil
 }
 
 // compute starts work for the content of a window, and then

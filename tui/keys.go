@@ -52,11 +52,10 @@ func (a *app) appBindings() []binding {
 		on(":", "Command", "a command or a call path; Tab completes",
 			func() { commandLine{a, a.window()}.ask() }),
 		on("? F1", "Help", "the keys of this window", func() { a.overlay = newHelp(a) }),
+		on("I", "", "count the time in which goroutines wait for work (@idle), or leave it out",
+			a.toggleIdle),
 	}
-	own = append(own, on("I", "",
-		"count the time in which goroutines wait for work (@idle), or leave it out", a.toggleIdle))
-	own = append(own, a.kindBindings()...)
-	own = append(own, a.tabBindings()...)
+	own = slices.Concat(own, a.kindBindings(), a.tabBindings())
 	if canSuspend {
 		own = append(own, on("Ctrl-Z", "", "stop the Analyzer until the shell continues it (fg)",
 			a.suspend))

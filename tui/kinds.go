@@ -94,8 +94,7 @@ func (a *app) close(w window) {
 		return
 	}
 	if j := a.jobs[w]; j != nil {
-		delete(a.jobs, w)
-		j.ended = true
+		a.end(w, j)
 	}
 	a.windows = slices.Delete(a.windows, i, i+1)
 	if a.active >= i {

@@ -199,14 +199,14 @@ func (l *lanes) compute(columns []slice, first, last int) {
 	var usual []string
 	background(l.t.a, func() map[string]*lane {
 		made := make(map[string]*lane)
-		k.by.use(func(t *metrics.Table) {
-			if isUsual {
-				usual = t.Usual()
-			}
-			for _, e := range exprs {
-				made[e] = newLane(t, e, bounds, k)
-			}
-		})
+		t := k.by.lock()
+		defer k.by.mu.Unlock()
+		if isUsual {
+			usual = t.Usual()
+		}
+		for _, e := range exprs {
+			made[e] = newLane(t, e, bounds, k)
+		}
 		return made
 	}, func(made map[string]*lane) {
 		l.busy, l.made, l.key = false, made, k

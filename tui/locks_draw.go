@@ -20,7 +20,7 @@ type lockText struct {
 // the information on the selected item.
 func (w *lockWindow) draw(c canvas) {
 	w.hide()
-	if !w.drawReady(c, w.found.Analysis != nil, "Analysing the locks …") {
+	if !w.drawReady(c, "Analysing the locks …") {
 		return
 	}
 	y := w.drawHead(c)

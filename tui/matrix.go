@@ -61,15 +61,15 @@ func (w *matrixWindow) compute() {
 		pairs   [][]*plots.Pair
 	}
 	compute(&w.content, "Correlating", func() (r result, err error) {
-		m.use(func(t *metrics.Table) {
-			var within metrics.List
-			if r.metrics, err = t.AllNumbers(exprs...); err != nil {
-				return
-			}
-			if within, err = t.Within(span, samples); err == nil {
-				r.pairs = pairsOf(r.metrics, within)
-			}
-		})
+		t := m.lock()
+		defer m.mu.Unlock()
+		if r.metrics, err = t.AllNumbers(exprs...); err != nil {
+			return r, err
+		}
+		within, err := t.Within(span, samples)
+		if err == nil {
+			r.pairs = pairsOf(r.metrics, within)
+		}
 		return r, err
 	}, func(r result) { w.metrics, w.pairs = r.metrics, r.pairs })
 }
@@ -127,7 +127,7 @@ const minPane = 5
 // draw draws the matrix, and all about the selected pair.
 func (w *matrixWindow) draw(c canvas) {
 	w.place, w.pane.area = canvas{}, canvas{}
-	if !w.drawReady(c, w.pairs != nil, "Correlating …") {
+	if !w.drawReady(c, "Correlating …") {
 		return
 	}
 	n := len(w.exprs)

@@ -17,7 +17,7 @@ import (
 // and the threshold.
 func (w *profileWindow) draw(c canvas) {
 	todo := "Building the " + w.subject.name + " …"
-	if !w.drawReady(c, w.session != nil, todo) {
+	if !w.drawReady(c, todo) {
 		return
 	}
 	w.drawTitle(c.part(0, 0, c.width, 1))

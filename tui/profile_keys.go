@@ -1,10 +1,14 @@
 package tui
 
-import "github.com/cpprof/cpprof/refine"
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/refine"
+)
 
 // bindings are the keys and buttons of a profile window.
 func (w *profileWindow) bindings() []binding {
-	own := []binding{
+	refining := []binding{
 		on("d", "Down", "refine: the functions that the entry calls immediately",
 			w.selected(w.refiner.refineCalls)),
 		on("e", "Extend", "refine: all functions below the entry",
@@ -27,9 +31,7 @@ func (w *profileWindow) bindings() []binding {
 			w.selected(func(e *refine.Entry) { w.refiner.auto(e, autoSteps) })),
 		on("R", "Redo", "redo the last undone step", w.refiner.redo),
 	}
-	own = append(own, w.columnBindings()...)
-	own = append(own, w.displayBindings()...)
-	own = append(own, []binding{
+	others := []binding{
 		on("m", "Label",
 			"label or unlabel the entry: a column shows the overlap of entries with labelled ones",
 			w.selected(func(e *refine.Entry) { w.labels.toggle(e.Path) })),
@@ -40,12 +42,13 @@ func (w *profileWindow) bindings() []binding {
 		on("Space", "", "collapse or expand the entry",
 			w.selected(func(e *refine.Entry) { w.collapse(e, !w.session.Collapsed(e)) })),
 		on("y", "", "copy the entry's path to the clipboard", w.selected(w.copyPath)),
-	}...)
-	own = append(own, w.entries.bindings()...)
-	own = append(own,
+	}
+	pans := []binding{
 		on("<", "", "move the names to the right", func() { w.entries.pan -= panColumns }),
-		on(">", "", "move the names to the left", func() { w.entries.pan += panColumns }))
-	return append(own, w.detail.pane.bindings("")...)
+		on(">", "", "move the names to the left", func() { w.entries.pan += panColumns }),
+	}
+	return slices.Concat(refining, w.columnBindings(), w.displayBindings(), others,
+		w.entries.bindings(), pans, w.detail.pane.bindings(""))
 }
 
 // selected returns what does something to the selected entry, if

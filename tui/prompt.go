@@ -171,25 +171,23 @@ func (p *prompt) draw(c canvas, t *theme) {
 	line.text(-shift, 0, p.text, t.plain)
 	c.screen.ShowCursor(line.x+before-shift, line.y)
 	var above []string
-	style := t.err
 	if p.err != nil {
 		above = p.errorLines(x - shift)
 	} else if len(p.choices) > 0 {
 		first := max(0, min(p.choice-maxChoices/2, len(p.choices)-maxChoices))
 		above = p.choices[first:min(len(p.choices), first+maxChoices)]
-		style = t.plain
 	}
 	for i, text := range above {
 		y := bottom - len(above) + i
 		c.fill(y, t.bar)
-		s := style
+		style := t.bar
 		switch {
-		case p.err == nil && p.choice >= 0 && text == p.choices[p.choice]:
-			s = t.selected
-		case p.err == nil:
-			s = t.bar
+		case p.err != nil:
+			style = t.err
+		case p.choice >= 0 && text == p.choices[p.choice]:
+			style = t.selected
 		}
-		c.text(0, y, text, s)
+		c.text(0, y, text, style)
 	}
 }
 

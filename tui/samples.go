@@ -30,29 +30,27 @@ type measured struct {
 	table *metrics.Table // nil until it is first needed
 }
 
-// use calls a function with the table.
-func (m *measured) use(f func(*metrics.Table)) {
+// lock returns the table, for the caller alone until it unlocks mu.
+func (m *measured) lock() *metrics.Table {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.do(f)
+	return m.made()
 }
 
-func (m *measured) do(f func(*metrics.Table)) {
+func (m *measured) made() *metrics.Table {
 	if m.table == nil {
 		m.table = metrics.New(m.of, m.options)
 	}
-	f(m.table)
+	return m.table
 }
 
 // names returns the names of all metrics and lists. It returns
 // none while the table is in use: nobody should wait for it.
-func (m *measured) names(of func(*metrics.Table) []string) (names []string) {
+func (m *measured) names() []string {
 	if !m.mu.TryLock() {
 		return nil
 	}
 	defer m.mu.Unlock()
-	m.do(func(t *metrics.Table) { names = of(t) })
-	return names
+	return m.made().Names()
 }
 
 // measured returns what computes metrics of the current recording, with the
@@ -85,12 +83,13 @@ type counted struct {
 func (c *counted) text() string { return cmp.Or(c.list, c.calls) }
 
 // pick returns the recording with only what counts.
-func (c *counted) pick(m *measured) (picked *sampledata.Recording, err error) {
-	if c.calls == "" {
-		m.use(func(t *metrics.Table) { picked, err = t.Pick(c.list) })
-		return picked, err
+func (c *counted) pick(m *measured) (*sampledata.Recording, error) {
+	if c.calls != "" {
+		return calls.Restricted(m.of, c.calls, m.created)
 	}
-	return calls.Restricted(m.of, c.calls, m.created)
+	t := m.lock()
+	defer m.mu.Unlock()
+	return t.Pick(c.list)
 }
 
 // count counts only the samples of a list, or the time inside
@@ -215,18 +214,14 @@ func (a *app) defineList(args string) error {
 	}
 	d.Expr = strings.TrimSpace(d.Expr)
 	m := a.measured()
-	attempt(a, a.window(), "Choosing samples", func() (n int, err error) {
-		m.use(func(t *metrics.Table) {
-			var l metrics.List
-			if l, err = t.List(d.Expr); err == nil {
-				n = l.Len()
-			}
-		})
-		return n, err
-	}, func(n int) {
+	attempt(a, a.window(), "Choosing samples", func() (metrics.List, error) {
+		t := m.lock()
+		defer m.mu.Unlock()
+		return t.List(d.Expr)
+	}, func(l metrics.List) {
 		a.setConfig(func(c *config.Config) { c.Lists = append(a.listsBut(d.Name), d) })
 		a.say("The list %s has %d of %s: ':samples %s' counts only them.",
-			d.Name, n, report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
+			d.Name, l.Len(), report.Counted(a.whole.Samples.Len(), "sample"), d.Name)
 	}, func(err error) { a.askAgain("list "+args, err) })
 	return nil
 }
@@ -260,10 +255,8 @@ func (a *app) askAgain(line string, err error) {
 // completeMetrics completes the last word of an expression.
 func (a *app) completeMetrics(args string) []string {
 	at := strings.LastIndexAny(args, " ,(!&|=<>+-*/") + 1
-	names := a.measured().names(func(t *metrics.Table) []string {
-		return append(t.Names(), metrics.AllSamples, "rate(", "delta(", "lag(",
-			"hits(", "lock(", "label(", "span(")
-	})
+	names := append(a.measured().names(), metrics.AllSamples, "rate(", "delta(", "lag(",
+		"hits(", "lock(", "label(", "span(")
 	list := slices.DeleteFunc(oneOf(names...)(args[at:]),
 		func(n string) bool { return printable(n) != n })
 	slices.Sort(list)

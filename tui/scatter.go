@@ -64,23 +64,23 @@ func (w *scatterWindow) keep() session.Window { return &session.Scatter{X: w.x, 
 func (w *scatterWindow) compute() {
 	m, samples, span, x, y := w.a.measured(), w.a.counts.list, w.a.options.Span, w.x, w.y
 	compute(&w.content, "Drawing", func() (d drawnPair, err error) {
-		m.use(func(t *metrics.Table) {
-			var selected []*metrics.Metric
-			var within metrics.List
-			if selected, err = t.AllNumbers(x, y); err != nil {
-				return
+		t := m.lock()
+		defer m.mu.Unlock()
+		selected, err := t.AllNumbers(x, y)
+		if err != nil {
+			return d, err
+		}
+		d.x, d.y = selected[0], selected[1]
+		within, err := t.Within(span, "")
+		if err != nil {
+			return d, err
+		}
+		d.all = plots.NewPair(d.x, d.y, within)
+		if d.counted = d.all; samples != "" {
+			if within, err = t.Within(span, samples); err == nil {
+				d.counted = plots.NewPair(d.x, d.y, within)
 			}
-			if within, err = t.Within(span, ""); err != nil {
-				return
-			}
-			d = drawnPair{x: selected[0], y: selected[1],
-				all: plots.NewPair(selected[0], selected[1], within)}
-			if d.counted = d.all; samples != "" {
-				if within, err = t.Within(span, samples); err == nil {
-					d.counted = plots.NewPair(selected[0], selected[1], within)
-				}
-			}
-		})
+		}
 		return d, err
 	}, func(d drawnPair) { w.drawn, w.dots = d, nil })
 }
@@ -158,7 +158,7 @@ func (w *scatterWindow) withPredicate(do func(text string)) {
 // draw draws the correlation, the dots with their axes, and the caveats.
 func (w *scatterWindow) draw(c canvas) {
 	w.place, w.dots, w.columns = canvas{}, nil, 0
-	if !w.drawReady(c, w.drawn.all != nil, "Drawing …") {
+	if !w.drawReady(c, "Drawing …") {
 		return
 	}
 	if len(w.drawn.all.At) == 0 {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -36,10 +37,7 @@ type slider struct {
 // cost is that share of all hits.
 func (s *slider) limit() *big.Rat {
 	t := s.w.session.Threshold()
-	limit := new(big.Rat)
-	if t.Hits != nil {
-		limit.Set(t.Hits)
-	}
+	limit := cmp.Or(t.Hits, new(big.Rat))
 	if t.Cost != nil {
 		if byCost := new(big.Rat).Mul(t.Cost,
 			s.w.session.Tree().Main().Hits().Denominator); byCost.Cmp(limit) > 0 {

@@ -246,7 +246,7 @@ const trackNames = 24 // columns of a name
 
 func (w *tracksWindow) draw(c canvas) {
 	w.list.area = canvas{}
-	if !w.drawReady(c, w.tracks != nil, "Reading tracks …") {
+	if !w.drawReady(c, "Reading tracks …") {
 		return
 	}
 	theme := w.a.theme

@@ -356,7 +356,7 @@ func (w *treeWindow) label(r *treeRow) string {
 // draw draws the tree, and all about the selected call.
 func (w *treeWindow) draw(c canvas) {
 	w.hide()
-	if !w.drawReady(c, w.found != nil, "Searching …") {
+	if !w.drawReady(c, "Searching …") {
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, printable(w.view)+": "+w.counts())
