@@ -71,7 +71,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 	add(t.plain, d.costs(e)...)
 	add(t.plain, d.samples()...)
 	if e == d.w.session.Root() {
-		for _, warning := range d.w.warnings {
+		for _, warning := range d.w.Warnings {
 			add(t.err, "! "+printable(warning.Message))
 		}
 	}

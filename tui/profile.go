@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/refine"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
 )
@@ -80,12 +79,9 @@ func (w *profileWindow) done() session.Profile {
 
 // A built is the result of building a view.
 type built struct {
-	session  *refine.Session // nil until the view is built
-	idle     *big.Rat        // the share of waiting for work that the view lacks
-	warnings []sampledata.Warning
-	notes    map[string][]string // see viewed
-	other    *sampledata.Recording
-	opened   bool // its first levels are open
+	viewed
+	session *refine.Session // nil until the view is built
+	opened  bool            // its first levels are open
 }
 
 // build makes the view with the app's options, and does the
@@ -105,7 +101,7 @@ func (w *profileWindow) build() {
 		if opens {
 			s.Open(levels)
 		}
-		return built{s, v.IdleShare(), v.Warnings, v.notes, v.other, opens}, nil
+		return built{v, s, opens}, nil
 	}
 	compute(&w.content, "Building the "+w.subject.name, work, func(b built) {
 		w.built = b

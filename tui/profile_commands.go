@@ -113,15 +113,15 @@ func (w *profileWindow) report() report.Report {
 		c := report.Compare(w.session, w.a.options,
 			views.Named{Name: w.a.path, Recording: w.a.recording},
 			views.Named{Name: w.subject.against, Recording: w.other})
-		c.Labels, c.Warnings = w.labels.paths, w.warnings
+		c.Labels, c.Warnings = w.labels.paths, w.Warnings
 		return c
 	}
-	title := report.Title(w.a.recording, w.session.Tree().Root(), w.a.options, w.idle)
+	title := report.Title(w.a.recording, w.session.Tree().Root(), w.a.options, w.IdleShare())
 	if !w.subject.single {
 		title = w.subject.name
 	}
 	return &report.Profile{Session: w.session, Labels: w.labels.paths, Title: title,
-		Warnings: w.warnings, Basis: report.BasisOf(w.a.recording)}
+		Warnings: w.Warnings, Basis: report.BasisOf(w.a.recording)}
 }
 
 // chooseStep selects the entry of a step's path.

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -54,9 +53,9 @@ func (w *profileWindow) drawTitle(c canvas) {
 	if w.compares() {
 		parts[0] = "old: " + w.subject.against + "  new: " + w.a.path
 	}
-	if w.idle.Sign() > 0 {
-		parts = append(parts, "without "+report.Decimal(new(big.Rat).Mul(w.idle, hits(100)),
-			1)+" % idle (I)")
+	if idle := w.IdleShare(); idle.Sign() > 0 {
+		percent := report.Decimal(idle.Mul(idle, hits(100)), 1)
+		parts = append(parts, "without "+percent+" % idle (I)")
 	}
 	o := w.a.options
 	if o.Accounting != 0 {
@@ -85,7 +84,7 @@ func (w *profileWindow) drawTitle(c canvas) {
 	if text := w.attribution().brief; text != "" {
 		parts = append(parts, text)
 	}
-	for _, warning := range w.warnings {
+	for _, warning := range w.Warnings {
 		parts = append(parts, "! "+warning.Message)
 	}
 	text := "  " + strings.Join(parts, "  ")
