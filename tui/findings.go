@@ -47,7 +47,7 @@ func (a *app) findingsKind() kind {
 // necessary. If nobody asked for it, it closes itself again if
 // there are none.
 func openFindings(a *app, asked bool) {
-	if showOpen[*findingsWindow](a) {
+	if _, open := showOpen(a, anyOne[*findingsWindow]); open {
 		return
 	}
 	w := &findingsWindow{asked: asked, answer: new(why.Answer)}
@@ -122,12 +122,8 @@ func (w *findingsWindow) draw(c canvas) {
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")
 	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
-		mark := " "
-		if i == w.list.at {
-			mark = "›"
-		}
-		c.text(0, 0, termtext.Cut(fmt.Sprintf("%s%d. %s", mark, i+1, printable(w.name(i))), c.width),
-			style)
+		text := fmt.Sprintf("%d. %s", i+1, printable(w.name(i)))
+		c.text(1, 0, termtext.Cut(text, c.width-1), style)
 	})
 	if at := w.list.current(); at >= 0 {
 		f := w.answer.Findings[at]

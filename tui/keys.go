@@ -83,9 +83,7 @@ func (a *app) key(e *tcell.EventKey) {
 	if name == "Esc" && a.cancel(a.window()) || a.waits(e) {
 		return
 	}
-	if b := find(a.window().bindings(), name); b != nil {
-		b.do(name)
-	} else if b := find(a.appBindings(), name); b != nil {
+	if b := find(slices.Concat(a.window().bindings(), a.appBindings()), name); b != nil {
 		b.do(name)
 	}
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -66,15 +65,20 @@ func (a *app) open(w window) {
 	a.show(len(a.windows) - 1)
 }
 
-// showOpen activates the window of a type, and reports whether
-// there is one.
-func showOpen[W window](a *app) bool {
-	i := slices.IndexFunc(a.windows, func(w window) bool { _, ok := w.(W); return ok })
-	if i >= 0 {
-		a.show(i)
+// showOpen activates the first window of a type that fits, and
+// reports whether there is one.
+func showOpen[W window](a *app, fits func(W) bool) (w W, open bool) {
+	for i := range a.windows {
+		if w, open = a.windows[i].(W); open && fits(w) {
+			a.show(i)
+			return w, true
+		}
 	}
-	return i >= 0
+	return w, false
 }
+
+// anyOne fits every window.
+func anyOne[W window](W) bool { return true }
 
 // show activates the window of the given index.
 func (a *app) show(i int) {
@@ -104,11 +108,9 @@ func (a *app) close(w window) {
 
 // tabBindings switch windows.
 func (a *app) tabBindings() []binding {
-	digits := binding{description: "show the window of this number"}
-	for i := range 9 {
-		digits.keys = append(digits.keys, strconv.Itoa(i+1))
-	}
-	digits.do = func(key string) { a.show(int(key[0] - '1')) }
+	digits := binding{keys: strings.Fields("1 2 3 4 5 6 7 8 9"),
+		description: "show the window of this number",
+		do:          func(key string) { a.show(int(key[0] - '1')) }}
 	n := len(a.windows)
 	return []binding{
 		digits,

@@ -22,6 +22,7 @@ type list struct {
 	clicked func(line, column int, double bool)
 	scrolls bool // the wheel scrolls; otherwise it selects
 	button  bool // there is a button for the search
+	mark    int  // the column of the mark of the selected line; -1: it has none
 
 	pager             // the visible lines
 	selected   string // the key; a span may not have its line
@@ -119,7 +120,7 @@ func (l *list) drawHead(c canvas, t *theme, title string) (first, last int, deta
 }
 
 // draw draws lines with a function, which gets the line's place
-// and style. The selected one stands out.
+// and style. The selected one stands out, and has a mark.
 func (l *list) draw(first, last int, t *theme, draw func(c canvas, line int, style tcell.Style)) {
 	for line := first; line < last; line++ {
 		c, style := l.area.part(0, line-first, l.area.width, 1), t.plain
@@ -128,6 +129,9 @@ func (l *list) draw(first, last int, t *theme, draw func(c canvas, line int, sty
 			c.fill(0, style)
 		}
 		draw(c, line, style)
+		if line == l.at {
+			c.text(l.mark, 0, "›", style)
+		}
 	}
 }
 

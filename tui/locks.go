@@ -68,7 +68,7 @@ func (a *app) locksKind() kind {
 func openLocks(a *app) { openLocksBy(a, locks.ByField) }
 
 func openLocksBy(a *app, by locks.By) {
-	if showOpen[*lockWindow](a) {
+	if _, open := showOpen(a, anyOne[*lockWindow]); open {
 		return
 	}
 	w := &lockWindow{by: by}

@@ -104,9 +104,6 @@ func (w *lockWindow) drawItem(c canvas, i int, style tcell.Style) {
 	} else {
 		drawLockRow(c, item.row, w.found.widths, style)
 	}
-	if i == w.list.at {
-		c.text(0, 0, "›", style)
-	}
 }
 
 // drawLockRow draws cells right-aligned in their columns, and the last one

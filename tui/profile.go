@@ -43,7 +43,7 @@ type profileWindow struct {
 func openSubject(a *app, of *subject, s session.Profile) {
 	w := &profileWindow{replay: s, subject: of, switched: make(map[string]bool)}
 	w.entries.list = list{a: a, w: w, of: &w.entries, noun: "an entry", clicked: w.clickRow,
-		scrolls: true, selected: s.Selected}
+		scrolls: true, mark: 1, selected: s.Selected}
 	// their columns of a large tree appear step by step
 	w.splits = entryCosts[views.Parts]{w: w, compute: w.splitsOf, atOnce: 8}
 	w.intervals = entryCosts[intervals]{w: w, compute: w.intervalsOf, atOnce: 8}

@@ -125,9 +125,6 @@ func (w *profileWindow) drawRow(c canvas, i int, style tcell.Style, columns []pr
 	for _, column := range columns {
 		x += column.draw(w, c.part(x, 0, c.width-x, 1), r, style)
 	}
-	if i == w.entries.at {
-		c.text(1, 0, "›", style)
-	}
 	w.drawName(c.part(w.entries.names, 0, c.width-w.entries.names, 1), r, style)
 }
 

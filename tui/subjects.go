@@ -178,14 +178,13 @@ func (a *app) comparisonKind() kind {
 // showComparison selects the window that openComparison would open, if it is
 // already open.
 func showComparison(a *app, path string, p session.Profile) {
-	for i, w := range a.windows {
+	against := session.Relative(a.path, path)
+	if _, open := showOpen(a, func(w *profileWindow) bool {
 		c, ok := w.keep().(*session.Comparison)
-		if ok && c.Class == p.Class && c.Against == session.Relative(a.path, path) {
-			a.show(i)
-			return
-		}
+		return ok && c.Class == p.Class && c.Against == against
+	}); !open {
+		openComparison(a, path, p)
 	}
-	openComparison(a, path, p)
 }
 
 // openComparison opens a window that compares a view with

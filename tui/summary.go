@@ -34,6 +34,7 @@ func openSummary(a *app, s session.Summary) {
 		order:      order{s.Order, s.Reversed},
 		hideIdle:   !s.All, filter: s.Filter, marked: make(map[string]bool)}
 	w.list = newList(a, w, "a class", false)
+	w.list.mark = -1
 	w.open(a, w, w.sumUp)
 }
 

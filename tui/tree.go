@@ -95,15 +95,14 @@ func (a *app) treeClass() string {
 
 // openTree shows the window of a view's tree, and opens it if necessary.
 func openTree(a *app, class string) *treeWindow {
-	i := slices.IndexFunc(a.windows,
-		func(w window) bool { t, ok := w.(*treeWindow); return ok && t.class == class })
-	if i >= 0 {
-		a.show(i)
-		return a.windows[i].(*treeWindow)
+	w, open := showOpen(a, func(w *treeWindow) bool { return w.class == class })
+	if open {
+		return w
 	}
-	w := &treeWindow{class: class, view: viewOf(class).name,
+	w = &treeWindow{class: class, view: viewOf(class).name,
 		folded: make(map[string]bool), above: make(map[string]string)}
 	w.list = newList(a, w, "a call", false)
+	w.list.mark = 1
 	w.open(a, w, w.search)
 	return w
 }
@@ -369,11 +368,10 @@ func (w *treeWindow) draw(c canvas) {
 // drawRow draws a call: the shape and the colour of its heat,
 // and in the colour of typed time what is typed time.
 func (w *treeWindow) drawRow(c canvas, line int, style tcell.Style) {
-	r, mark := &w.rows[line], " "
+	r := &w.rows[line]
 	typed, isTyped := views.ParseTypedTime(r.name)
 	switch {
 	case line == w.list.at:
-		mark = "›"
 	case isTyped && w.a.theme.color:
 		style = w.a.theme.typed[typed]
 	case r.colour == hotspots.Frontier:
@@ -383,5 +381,5 @@ func (w *treeWindow) drawRow(c canvas, line int, style tcell.Style) {
 	}
 	level := report.HeatLevel(new(big.Rat).SetFloat64(r.share.Share))
 	c.text(0, 0, heatIcons[level], w.a.theme.heat[level])
-	c.text(1, 0, mark+termtext.Cut(w.label(r), c.width-2), style)
+	c.text(2, 0, termtext.Cut(w.label(r), c.width-2), style)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -183,12 +182,10 @@ func ShareOf(name string, shares [views.NumTypedTimes]float64) TrackShare {
 }
 
 func (t *trackShares) Write(w io.Writer) {
-	var b strings.Builder
-	termtext.Fprintf(&b, "Tracks from %v to %v\n", calls.Rounded(t.From), calls.Rounded(t.To))
+	termtext.Fprintf(w, "Tracks from %v to %v\n", calls.Rounded(t.From), calls.Rounded(t.To))
 	for _, one := range t.Tracks {
-		termtext.Fprintf(&b, "  %s:%s\n", one.Name, cmp.Or(one.Text, " not there"))
+		termtext.Fprintf(w, "  %s:%s\n", one.Name, cmp.Or(one.Text, " not there"))
 	}
-	io.WriteString(w, b.String())
 }
 
 func (t *trackShares) WriteJSON(w io.Writer) error {
