@@ -7,7 +7,7 @@
 // callpath, files from package report.
 //
 //	app.go      the recording with its options, and the windows as tabs
-//	loop.go     the event loop; terminal.go, tty.go: a terminal that can be ended at any time; screen*.go: opening it
+//	loop.go     the event loop; terminal*.go, tty.go: a terminal that can be ended at any time; screen.go: opening it
 //	kinds.go    the window interface, and the table of the kinds of windows
 //	keys.go     bindings: the one table for keys, buttons and help; commands.go: lines after ":"
 //	list.go     lines with a selected one; pager.go: texts that scroll
