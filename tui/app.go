@@ -157,9 +157,9 @@ func newApp(o Options, t *terminal) *app {
 		path: o.Path, recording: o.Recording, whole: o.Recording, config: o.Config,
 		given: *o.Config, options: o.Views, threshold: o.Threshold, levels: o.Levels,
 		editor: o.Editor,
-		theme:  newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen, posts: newPosts(),
-		jobs: make(map[window]*job), history: make(map[string][]string),
-		others: session.NewOthers(interchange.ReadRecording),
+		theme:  newTheme(t.Colors(), o.NoColor), terminal: t, screen: t.Screen,
+		posts: &posts{ready: make(chan struct{}, 1)}, jobs: make(map[window]*job),
+		history: make(map[string][]string), others: session.NewOthers(interchange.ReadRecording),
 	}
 	if o.Live != nil {
 		a.live = &growth{Live: *o.Live, a: a}

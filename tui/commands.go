@@ -211,7 +211,9 @@ func (a *app) commands() []command {
 		newCommand("samples NAME | EXPR | all", "the sample list that counts in every window",
 			a.samplesCommand, a.completeMetrics),
 	}
-	list = append(list, a.kindCommands()...)
+	for _, k := range a.kinds() {
+		list = append(list, k.commands...)
+	}
 	return append(list,
 		newCommand("help", "the keys of this window",
 			func(string) error { a.overlay = newHelp(a); return nil }, nil),

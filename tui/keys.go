@@ -55,7 +55,10 @@ func (a *app) appBindings() []binding {
 		on("I", "", "count the time in which goroutines wait for work (@idle), or leave it out",
 			a.toggleIdle),
 	}
-	own = slices.Concat(own, a.kindBindings(), a.tabBindings())
+	for _, k := range a.kinds() {
+		own = append(own, k.bindings...)
+	}
+	own = append(own, a.tabBindings()...)
 	if canSuspend {
 		own = append(own, on("Ctrl-Z", "", "stop the Analyzer until the shell continues it (fg)",
 			a.suspend))

@@ -156,13 +156,3 @@ func (a *app) reopen(w session.Window) {
 	i := slices.IndexFunc(all, func(k kind) bool { return k.Name == w.Kind().Name })
 	all[i].reopen(w)
 }
-
-// kindBindings returns the keys of every window that open windows.
-func (a *app) kindBindings() []binding {
-	return slices.Concat(lists.Each(a.kinds(), func(k kind) []binding { return k.bindings })...)
-}
-
-// kindCommands returns the commands of every window that open windows.
-func (a *app) kindCommands() []command {
-	return slices.Concat(lists.Each(a.kinds(), func(k kind) []command { return k.commands })...)
-}

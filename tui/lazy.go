@@ -151,14 +151,6 @@ func (l *labels) text(r row) string {
 // views, for a window of a merged tree.
 type comparison struct{ costs, owns entryCosts[report.Both] }
 
-// newComparison updates the window when it has more results.
-func newComparison(w *profileWindow) comparison {
-	return comparison{
-		costs: entryCosts[report.Both]{w: w, then: w.update, compute: report.CostsOfBoth},
-		owns:  entryCosts[report.Both]{w: w, then: w.update, compute: report.OwnsOfBoth},
-	}
-}
-
 // want starts to compute what the order of rows lacks, and
 // reports whether it lacks nothing.
 func (c *comparison) want(rows []row) bool { return c.costs.want(rows) && c.by().want(rows) }

@@ -96,8 +96,6 @@ type posts struct {
 	queue []func()
 }
 
-func newPosts() *posts { return &posts{ready: make(chan struct{}, 1)} }
-
 func (c *posts) add(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/cpprof/cpprof/views"
@@ -47,7 +48,10 @@ func openSubject(a *app, of *subject, s session.Profile) {
 	// their columns of a large tree appear step by step
 	w.splits = entryCosts[views.Parts]{w: w, compute: w.splitsOf, atOnce: 8}
 	w.intervals = entryCosts[intervals]{w: w, compute: w.intervalsOf, atOnce: 8}
-	w.both = newComparison(w)
+	w.both = comparison{
+		costs: entryCosts[report.Both]{w: w, then: w.update, compute: report.CostsOfBoth},
+		owns:  entryCosts[report.Both]{w: w, then: w.update, compute: report.OwnsOfBoth},
+	}
 	w.detail.w, w.refiner.w, w.slider.w = w, w, w
 	w.labels = &labels{paths: s.Labels}
 	w.labels.costs = entryCosts[*big.Rat]{w: w, compute: overlaps(s.Labels)}

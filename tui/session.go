@@ -86,7 +86,8 @@ func without[T any](list, others []T, equal func(x, y T) bool) []T {
 // aspect without patterns, which removes it.
 func defined(given, now *aspects.Set) []aspects.Aspect {
 	list := without(now.All(), given.All(), func(a, b aspects.Aspect) bool {
-		return a.Name() == b.Name() && samePatterns(a, b)
+		return a.Name() == b.Name() && slices.EqualFunc(a.Patterns(), b.Patterns(),
+			func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 	})
 	for _, a := range given.All() {
 		if _, there := now.Lookup(a.Name()); !there {
@@ -96,9 +97,4 @@ func defined(given, now *aspects.Set) []aspects.Aspect {
 		}
 	}
 	return list
-}
-
-func samePatterns(a, b aspects.Aspect) bool {
-	return slices.EqualFunc(a.Patterns(), b.Patterns(),
-		func(p, q aspects.Pattern) bool { return p.String() == q.String() })
 }
