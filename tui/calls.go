@@ -132,9 +132,7 @@ func (w *callsWindow) draw(c canvas) {
 	reasons := w.reasons(c.width-2, max(1, (c.height-8)/3))
 	w.drawMap(c.part(0, 1, c.width, c.height-2-len(reasons)))
 	c.line(c.height-len(reasons)-1, w.here(), theme.title)
-	for i, line := range reasons {
-		c.text(1, c.height-len(reasons)+i, line, theme.plain)
-	}
+	c.lines(c.height-len(reasons), reasons, theme.plain)
 }
 
 // heading says how long the calls took.

@@ -57,6 +57,13 @@ func (c canvas) line(y int, s string, style tcell.Style) {
 	c.text(1, y, termtext.Cut(printable(s), c.width-2), style)
 }
 
+// lines draws texts on lines from y on, as line does.
+func (c canvas) lines(y int, texts []string, style tcell.Style) {
+	for i, text := range texts {
+		c.line(y+i, text, style)
+	}
+}
+
 // bar draws a title on the first line, as a bar.
 func (c canvas) bar(title string, t *theme) {
 	c.fill(0, t.bar)

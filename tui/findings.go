@@ -117,7 +117,7 @@ func (w *findingsWindow) draw(c canvas) {
 		return
 	}
 	if len(w.answer.Findings) == 0 {
-		drawPlain(c, (&report.Why{Answer: w.answer}).Verdict(), w.a.theme.plain)
+		c.lines(1, wrap((&report.Why{Answer: w.answer}).Verdict(), c.width-2), w.a.theme.plain)
 		return
 	}
 	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")

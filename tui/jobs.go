@@ -142,7 +142,7 @@ func (c *content) drawReady(on canvas, todo string) bool {
 	on.clear(t.plain)
 	switch {
 	case c.failed != nil:
-		drawPlain(on, c.failed.Error(), t.err)
+		on.lines(1, wrap(c.failed.Error(), on.width-2), t.err)
 	case !c.made:
 		on.text(1, 1, todo, t.dim)
 	}

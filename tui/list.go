@@ -68,6 +68,15 @@ func (l *list) current() int {
 	return l.at
 }
 
+// selected returns the selected one of a list's lines, nil if it
+// isn't there.
+func selected[T any](l *list, lines []T) *T {
+	if at := l.current(); at >= 0 {
+		return &lines[at]
+	}
+	return nil
+}
+
 // reselect finds the selected line again, after the lines have
 // changed. If none was selected, the first one is.
 func (l *list) reselect() {

@@ -153,12 +153,7 @@ func (w *lockWindow) lineOf(key string) int {
 }
 
 // item returns the selected item, or nil.
-func (w *lockWindow) item() *lockItem {
-	if line := w.list.current(); line >= 0 {
-		return &w.found.items[line]
-	}
-	return nil
-}
+func (w *lockWindow) item() *lockItem { return selected(&w.list, w.found.items) }
 
 // about returns all information on an item, in lines of a width.
 func (w *lockWindow) about(i *lockItem, width int) string {

@@ -45,7 +45,6 @@ func (w *lockWindow) divide(c canvas) (list, pane canvas) {
 // drawHead draws how much goroutines waited for locks, and
 // returns the number of its lines.
 func (w *lockWindow) drawHead(c canvas) int {
-	y := 0
 	text := report.LockWaits(w.found.Analysis)
 	if w.found.both != nil {
 		text = fmt.Sprintf("old: %s, %s  new: %s", w.a.against,
@@ -59,10 +58,9 @@ func (w *lockWindow) drawHead(c canvas) int {
 	if s := w.a.options.Span; s != zeroSpan {
 		text += "; only " + spanText(s)
 	}
-	for _, line := range wrap(text, c.width-2) {
-		c.text(1, y, line, w.a.theme.title)
-		y++
-	}
+	lines := wrap(text, c.width-2)
+	c.lines(0, lines, w.a.theme.title)
+	y := len(lines)
 	if n := len(w.found.Deadlocks); n > 0 {
 		c.fill(y, w.a.theme.err.Reverse(true))
 		c.text(1, y, deadlockCount(n)+": goroutines that can never continue; g selects it",

@@ -14,7 +14,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
-	"github.com/gdamore/tcell/v2"
 )
 
 // A measured computes metrics and sample lists of all samples of
@@ -284,11 +283,4 @@ func (t *timeline) counts(slices []slice) (in []bool, some bool) {
 		some = true
 	}
 	return in, some
-}
-
-// drawPlain draws lines of text.
-func drawPlain(c canvas, text string, style tcell.Style) {
-	for y, line := range wrap(text, c.width-2) {
-		c.text(1, 1+y, line, style)
-	}
 }

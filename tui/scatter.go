@@ -162,8 +162,8 @@ func (w *scatterWindow) draw(c canvas) {
 		return
 	}
 	if len(w.drawn.all.At) == 0 {
-		drawPlain(c, fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y),
-			w.a.theme.plain)
+		text := fmt.Sprintf("No sample has values of both %s and %s.", w.x, w.y)
+		c.lines(1, wrap(text, c.width-2), w.a.theme.plain)
 		return
 	}
 	c.line(0, w.y+" (up) with "+w.x+" (right)", w.a.theme.bold)
@@ -171,9 +171,7 @@ func (w *scatterWindow) draw(c canvas) {
 	caveats := w.caveats(c.width-2, max(0, (c.height-8)/3))
 	w.drawDots(c.part(0, 2, c.width, c.height-2-len(caveats)-1))
 	c.line(c.height-len(caveats)-1, w.here(), w.a.theme.title)
-	for i, line := range caveats {
-		c.text(1, c.height-len(caveats)+i, line, w.a.theme.dim)
-	}
+	c.lines(c.height-len(caveats), caveats, w.a.theme.dim)
 }
 
 // caveats returns what to think of before the correlation is

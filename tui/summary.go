@@ -209,9 +209,7 @@ func (w *summaryWindow) drawHead(c canvas) int {
 			lines = append([]string{"old: " + headline(w.a.against, other)}, lines...)
 		}
 	}
-	for y, line := range lines {
-		c.line(y, line, w.a.theme.plain)
-	}
+	c.lines(0, lines, w.a.theme.plain)
 	y := len(lines)
 	if text, style := w.state(); text != "" {
 		c.line(y, text, style)

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/report"
@@ -10,31 +9,27 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// A heading is the position of the columns' names on the screen.
+// A heading is the line of the columns' names on the screen.
 type heading struct {
-	y    int   // on the screen
-	ends []int // behind each column, on the screen
+	place  canvas
+	widths []int // of the columns; 0 for those that are left out
 }
 
 // columnAt returns the column at a cell of the screen, or -1 for none.
 func (h *heading) columnAt(x, y int) int {
-	if y != h.y {
-		return -1
+	x, _, inside := h.place.has(x, y)
+	for column, width := range h.widths {
+		if x -= width; inside && x < 0 {
+			return column
+		}
 	}
-	return slices.IndexFunc(h.ends, func(end int) bool { return x < end })
+	return -1
 }
 
 // shows reports whether a column has a place on the screen.
 // Before the first drawing, every column has.
 func (h *heading) shows(column int) bool {
-	if len(h.ends) == 0 {
-		return true
-	}
-	begin := 0
-	if column > 0 {
-		begin = h.ends[column-1]
-	}
-	return h.ends[column] > begin
+	return len(h.widths) == 0 || h.widths[column] > 0
 }
 
 // measure returns the widths that the columns of numbers need.
@@ -94,17 +89,14 @@ func (w *summaryWindow) drawTable(c canvas) {
 	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
 		w.drawClass(c, &w.classes[i], style, widths)
 	})
-	for i, line := range details {
-		c.text(1, c.height-len(details)+i, line, w.a.theme.dim)
-	}
+	c.lines(c.height-len(details), details, w.a.theme.dim)
 }
 
 func (w *summaryWindow) drawHeading(c canvas, widths []int) {
 	c.fill(0, w.a.theme.bar)
-	w.heading = heading{y: c.y}
+	w.heading = heading{c, widths}
 	x, sorted := 0, w.order.of(w.columns)
 	for i, width := range widths {
-		w.heading.ends = append(w.heading.ends, c.x+x+width)
 		if width == 0 {
 			continue
 		}

@@ -281,9 +281,7 @@ func (w *tracksWindow) draw(c canvas) {
 		height++
 	}
 	w.drawTimes(c.part(trackNames, 1+height, w.columns, 1), from, to)
-	for i, text := range details {
-		c.line(2+height+i, text, theme.plain)
-	}
+	c.lines(2+height, details, theme.plain)
 }
 
 // calls returns the calls of a window that is open, if a

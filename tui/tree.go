@@ -202,12 +202,7 @@ func (w *treeWindow) lineOf(key string) int {
 }
 
 // row returns the selected row, or nil.
-func (w *treeWindow) row() *treeRow {
-	if at := w.list.current(); at >= 0 {
-		return &w.rows[at]
-	}
-	return nil
-}
+func (w *treeWindow) row() *treeRow { return selected(&w.list, w.rows) }
 
 // bindings are the keys and buttons of the window.
 func (w *treeWindow) bindings() []binding {
