@@ -161,7 +161,6 @@ func drawScrolled(c canvas, how string, above, below int, style tcell.Style) {
 
 // bindings are the keys of a list.
 func (l *list) bindings() []binding {
-	do := func(f func(int), by int) func() { return func() { f(by) } }
 	_, one, _ := strings.Cut(l.noun, " ")
 	page := max(l.area.height-1, 1)
 	search := on("/", "", "search "+l.noun+" by its name", l.ask)
@@ -170,16 +169,16 @@ func (l *list) bindings() []binding {
 	}
 	return []binding{
 		search,
-		on("n", "", "the next "+one+" that matches the search", do(l.seek, 1)),
-		on("N", "", "the previous "+one+" that matches the search", do(l.seek, -1)),
-		on("j Down", "", "the next "+one, do(l.move, 1)),
-		on("k Up", "", "the previous "+one, do(l.move, -1)),
-		on("PgDn Ctrl-F", "", "a page down", do(l.move, page)),
-		on("PgUp Ctrl-B", "", "a page up", do(l.move, -page)),
-		on("Ctrl-D", "", "half a page down", do(l.move, (page+1)/2)),
-		on("Ctrl-U", "", "half a page up", do(l.move, -(page+1)/2)),
-		on("g Home", "", "the first "+one, do(l.choose, 0)),
-		on("G End", "", "the last "+one, do(l.choose, l.of.lines()-1)),
+		on("n", "", "the next "+one+" that matches the search", func() { l.seek(1) }),
+		on("N", "", "the previous "+one+" that matches the search", func() { l.seek(-1) }),
+		on("j Down", "", "the next "+one, func() { l.move(1) }),
+		on("k Up", "", "the previous "+one, func() { l.move(-1) }),
+		on("PgDn Ctrl-F", "", "a page down", func() { l.move(page) }),
+		on("PgUp Ctrl-B", "", "a page up", func() { l.move(-page) }),
+		on("Ctrl-D", "", "half a page down", func() { l.move((page + 1) / 2) }),
+		on("Ctrl-U", "", "half a page up", func() { l.move(-(page + 1) / 2) }),
+		on("g Home", "", "the first "+one, func() { l.choose(0) }),
+		on("G End", "", "the last "+one, func() { l.choose(l.of.lines() - 1) }),
 	}
 }
 
