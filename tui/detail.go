@@ -68,8 +68,7 @@ func (d *detail) content(e *refine.Entry, width int) []textLine {
 		lines = append(lines, styled(width, style, texts...)...)
 	}
 	add(t.bold, e.Key())
-	add(t.plain, d.costs(e)...)
-	add(t.plain, d.samples()...)
+	add(t.plain, d.facts(e)...)
 	if e == d.w.session.Root() {
 		for _, warning := range d.w.Warnings {
 			add(t.err, "! "+printable(warning.Message))
@@ -125,22 +124,25 @@ func sites(r *sampledata.Recording, o views.Options, class string) []string {
 	})
 }
 
-// costs returns the lines on an entry's cost; in a comparison,
-// on its cost in each of the two recordings, as in its row.
-func (d *detail) costs(e *refine.Entry) []string {
-	tree := d.w.session.Tree()
+// facts returns the lines on an entry's cost, and on the samples
+// that the view counts, including those without the entry; in a
+// comparison, on those of each of the two recordings.
+func (d *detail) facts(e *refine.Entry) []string {
+	tree, span := d.w.session.Tree(), d.w.a.options.Span
 	d.w.intervals.want([]row{{entry: e}})
 	of, _ := d.w.intervals.get(row{entry: e})
 	if !d.w.compares() {
-		return costLines("", e.Total, tree.Main(), of[0])
+		return append(costLines("", e.Total, tree.Main(), of[0]),
+			samplesLine("the view", d.w.a.recording, span))
 	}
-	costs, known := d.w.both.costs.get(row{entry: e})
-	if !known {
-		return []string{"…"}
+	lines := []string{"…"}
+	if costs, known := d.w.both.costs.get(row{entry: e}); known {
+		a, b := tree.Sides()
+		lines = append(costLines("old: ", costs.InOld, b.Main(), of[1]),
+			costLines("new: ", costs.InNew, a.Main(), of[0])...)
 	}
-	a, b := tree.Sides()
-	return append(costLines("old: ", costs.InOld, b.Main(), of[1]),
-		costLines("new: ", costs.InNew, a.Main(), of[0])...)
+	return append(lines, samplesLine("old", d.w.other, span),
+		samplesLine("new", d.w.a.recording, span))
 }
 
 // costLines returns the lines on one cost, as a fraction of a
@@ -158,16 +160,6 @@ func costLines(head string, t calltree.Total, m *calltree.Metric, i *hotspots.Es
 		text += fmt.Sprintf(", 95 %% interval of the cost %.3f to %.3f", i.Low, i.High)
 	}
 	return []string{fmt.Sprintf("%scost %s = %s", head, report.Cost(cost), what), text}
-}
-
-// samples returns the lines on the number of samples that the
-// view counts, including those without the entry.
-func (d *detail) samples() []string {
-	span := d.w.a.options.Span
-	if !d.w.compares() {
-		return []string{samplesLine("the view", d.w.a.recording, span)}
-	}
-	return []string{samplesLine("old", d.w.other, span), samplesLine("new", d.w.a.recording, span)}
 }
 
 func samplesLine(of string, r *sampledata.Recording, span views.Span) string {

@@ -230,11 +230,9 @@ func (a *app) waiting(l *locks.Lock) session.Profile {
 			class = one.Class
 		}
 	}
-	for _, one := range l.Waiters {
-		if one.Class == class {
-			in = one.In // the function in which it waits most is the first of the class
-			break
-		}
+	first := slices.IndexFunc(l.Waiters, func(u locks.UserTotal) bool { return u.Class == class })
+	if first >= 0 {
+		in = l.Waiters[first].In // in which the class waits most
 	}
 	if l.Shared {
 		return a.refinedTo(class, in, views.Wait, "")
