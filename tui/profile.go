@@ -60,12 +60,7 @@ func openSubject(a *app, of *subject, s session.Profile) {
 
 func (w *profileWindow) title() string { return w.subject.title }
 
-func (w *profileWindow) keep() session.Window {
-	if w.subject.keep == nil {
-		return nil
-	}
-	return w.subject.keep(w.done())
-}
+func (w *profileWindow) keep() session.Window { return w.subject.keep(w.done()) }
 
 // done returns what the user has done in the window.
 func (w *profileWindow) done() session.Profile {

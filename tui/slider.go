@@ -70,10 +70,7 @@ func (s *slider) slide(by int) {
 	}
 }
 
-const (
-	sliderLabel = " Threshold [ "
-	sliderStop  = 2 // columns from one stop to the next, at most
-)
+const sliderStop = 2 // columns from one stop to the next, at most
 
 // sliderWidth returns the length of the track. Every stop has at
 // least one column, if there is room.
@@ -89,7 +86,7 @@ func (s *slider) draw(c canvas) {
 			at = i
 		}
 	}
-	x := c.text(0, 0, sliderLabel, s.w.a.theme.plain)
+	x := c.text(0, 0, " Threshold [ ", s.w.a.theme.plain)
 	track := sliderWidth(c.width/2-x, len(stops))
 	knob := at * (track - 1) / max(len(stops)-1, 1)
 	line := c.part(x, 0, track, 1)

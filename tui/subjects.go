@@ -19,8 +19,8 @@ type subject struct {
 	view  func(*sampledata.Recording, views.Options) (viewed, error)
 
 	// keep returns the window as a session keeps it, with the
-	// user's actions in it; nil if a session does not keep such
-	// windows.
+	// user's actions in it; it returns nil if a session does not
+	// keep such windows.
 	keep func(session.Profile) session.Window
 
 	// single reports that the subject is one view of the
@@ -102,7 +102,8 @@ func (a *app) holdersKind() kind {
 }
 
 // compared returns a view of this recording and another one,
-// which a function compares.
+// which a function compares. A session does not keep it unless
+// keep is changed.
 func (a *app) compared(title, name, path string,
 	compare func(one, other views.Named, o views.Options) (*views.Compared, error)) *subject {
 	view := func(one, other views.Named, o views.Options) (viewed, error) {
@@ -114,6 +115,7 @@ func (a *app) compared(title, name, path string,
 		return viewed{View: v, other: other.Recording}, err
 	}
 	return &subject{title: "Δ " + title, name: name, against: path,
+		keep: func(session.Profile) session.Window { return nil },
 		view: func(r *sampledata.Recording, o views.Options) (viewed, error) {
 			return comparing(a, r, o, path, view)
 		}}
