@@ -21,8 +21,9 @@
 //	tree.go     the window of a view's call tree, with the search for bottlenecks
 //	locks*.go   the window of the locks
 //	findings.go the window of what is slow, and why
-//	calls.go    the heat map of a function's calls; tracks.go: what goroutines did over time (frame.go selects in both)
+//	calls.go    the heat map of a function's calls; tracks.go: what goroutines did over time
 //	matrix.go   metrics against one another; scatter.go: two of them; samples.go: what both draw
+//	frame.go    the cursor of these four, and a rectangle that is drawn
 //	session.go  the state that a session keeps and restores
 //	live.go     a recording that grows while it is shown
 //

@@ -7,14 +7,11 @@
 //
 //	session.go     the State, and the interface of all kinds of windows
 //	profile.go     windows that show the profile of a view
-//	comparison.go  windows that compare two recordings; others.go reads the second one
-//	locks.go       the window of the locks
-//	holders.go     windows that show what the holders of locks did
-//	findings.go    the window of what is slow, and why
-//	tree.go        windows that show a call tree with the verdicts of the search
+//	comparison.go  windows that compare two recordings
+//	windows.go     windows of call trees with the verdicts of the search, of what is slow, of locks and their holders
 //	calls.go       windows with the calls of a function, and with tracks of goroutines
 //	metrics.go     windows that draw metrics against one another, and the samples that count
-//	file.go        loading and saving a State
+//	file.go        loading and saving a State; reading the recordings that others are compared with
 //	format.go      the file format
 //
 // The package has no list of all kinds of windows: the caller
