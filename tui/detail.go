@@ -125,8 +125,8 @@ func sites(r *sampledata.Recording, o views.Options, class string) []string {
 }
 
 // facts returns the lines on an entry's cost, and on the samples
-// that the view counts, including those without the entry; in a
-// comparison, on those of each of the two recordings.
+// that the view counts, including samples without the entry. In
+// a comparison, it returns them for each of the two recordings.
 func (d *detail) facts(e *refine.Entry) []string {
 	tree, span := d.w.session.Tree(), d.w.a.options.Span
 	d.w.intervals.want([]row{{entry: e}})

@@ -20,7 +20,7 @@ type entryCosts[V any] struct {
 	w *profileWindow
 
 	// compute computes the values of paths in a tree, on another
-	// goroutine, of which there is one at a time
+	// goroutine. It is not called again before it has returned.
 	compute func(*calltree.Tree, *calltree.Membership, []callpath.Path) []V
 
 	atOnce int    // limits the number computed before they are shown; 0 is no limit

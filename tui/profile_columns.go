@@ -120,8 +120,8 @@ func (i intervals) shown(w *profileWindow) *hotspots.Estimate {
 	return i[0]
 }
 
-// sides returns the tree of the view that is shown, or those of
-// both views.
+// sides returns the tree of the view that is shown, or the trees
+// of both views.
 func (w *profileWindow) sides(t *calltree.Tree) []*calltree.Tree {
 	if w.compares() {
 		a, b := t.Sides()
