@@ -146,7 +146,7 @@ func (b *binding) face(on tcell.Screen) string {
 }
 
 func labelled(bindings []binding) []binding {
-	return slices.DeleteFunc(bindings, func(b binding) bool { return b.label == "" })
+	return slices.DeleteFunc(slices.Clone(bindings), func(b binding) bool { return b.label == "" })
 }
 
 // buttonGap is the number of blanks between two buttons.
