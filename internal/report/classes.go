@@ -163,8 +163,8 @@ func (c *ClassesCompared) document() classPairsJSON {
 	doc := classPairsJSON{New: c.New.Name, Old: c.Old.Name, Classes: []classPairJSON{},
 		Basis: BasisOf(c.New.Recording, c.Old.Recording)}
 	for _, p := range c.Pairs {
-		j := classPairJSON{Class: p.Class}
-		j.New, j.Old = sideAsJSON(p.New), sideAsJSON(p.Old)
+		j := classPairJSON{Class: p.Class, New: orNil(p.New, classAsJSON),
+			Old: orNil(p.Old, classAsJSON)}
 		if p.Common() {
 			idle, moved := float(p.New.IdleShare().Sub(p.New.IdleShare(), p.Old.IdleShare())),
 				float(p.Moved())
@@ -177,14 +177,6 @@ func (c *ClassesCompared) document() classPairsJSON {
 		doc.Classes = append(doc.Classes, j)
 	}
 	return doc
-}
-
-// sideAsJSON returns nil for a class that a recording does not have.
-func sideAsJSON(c *views.ClassSummary) *classJSON {
-	if c == nil {
-		return nil
-	}
-	return new(classAsJSON(c))
 }
 
 // overviewJSON is the output of OverviewJSON.

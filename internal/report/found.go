@@ -107,13 +107,7 @@ func (r *Found) WriteJSON(w io.Writer) error { return writeJSON(w, r.document())
 // A FoundByClass is the output of a search in the Thread Views
 // of several classes.
 type FoundByClass struct {
-	Basis
-	classes []foundInClass
-}
-
-// foundByClassDocument is the JSON of a search in several classes.
-type foundByClassDocument struct {
-	Classes elements `json:"classes"` // foundInClass
+	Classes []foundInClass `json:"classes"`
 	Basis
 }
 
@@ -125,14 +119,11 @@ type foundInClass struct {
 
 // Add adds what was found in a class.
 func (r *FoundByClass) Add(class string, found *Found) {
-	r.classes = append(r.classes, foundInClass{class, found.document()})
+	r.Classes = append(r.Classes, foundInClass{class, found.document()})
 }
 
 // WriteJSON writes the bottlenecks of each class as JSON.
-func (r *FoundByClass) WriteJSON(w io.Writer) error {
-	return writeJSON(w, foundByClassDocument{elementsOf(r.classes,
-		func(c foundInClass) any { return c }), r.Basis})
-}
+func (r *FoundByClass) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
 // Write writes a summary of the search, like the paper's tables
 // 2 and 6, and below it a block for each bottleneck.

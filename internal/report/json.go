@@ -42,6 +42,14 @@ func float(r *big.Rat) float64 {
 	return f
 }
 
+// orNil returns what a function makes of a value; nil for nil.
+func orNil[T, U any](value *T, of func(*T) U) *U {
+	if value == nil {
+		return nil
+	}
+	return new(of(value))
+}
+
 // marshal returns a value as JSON in one line.
 func marshal(v any) ([]byte, error) {
 	text, err := encode(v, "", "")
@@ -109,13 +117,10 @@ func (s *stream) value(v reflect.Value, prefix string) {
 			for i := 0; i < v.Len() && yield("", v.Index(i)); i++ {
 			}
 		})
-	case reflect.Float64:
-		if x := v.Float(); math.IsNaN(x) || math.IsInf(x, 0) {
-			s.text("null")
-			return
-		}
-		s.leaf(v, prefix)
 	default:
+		if v.CanFloat() && (math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0)) {
+			v = reflect.Value{} // null
+		}
 		s.leaf(v, prefix)
 	}
 }
@@ -277,10 +282,7 @@ func BasisOf(recordings ...*sampledata.Recording) Basis {
 
 // With returns a basis with more warnings.
 func (b Basis) With(warnings []sampledata.Warning) Basis {
-	b.Warnings = append(slices.Clone(b.Warnings), warnings...)
-	if b.Warnings == nil {
-		b.Warnings = []sampledata.Warning{}
-	}
+	b.Warnings = append(append([]sampledata.Warning{}, b.Warnings...), warnings...)
 	return b
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/views/locks"
@@ -145,15 +144,12 @@ func (of *Locks) WriteJSON(w io.Writer) error {
 		Locks:        elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
 		Shared:       elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
 		SharedUnread: a.SharedUnread.Hits,
-		Deadlocks: elementsOf(a.Deadlocks,
-			func(d *locks.Deadlock) any { return deadlockAsJSON(r, d) }),
+		Deadlocks: elementsOf(a.Deadlocks, func(d *locks.Deadlock) any {
+			return deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
+				Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
+		}),
 		Basis: BasisOf(r).With(a.Held.Warnings),
 	})
-}
-
-func deadlockAsJSON(r *sampledata.Recording, d *locks.Deadlock) deadlockJSON {
-	return deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
-		Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
 }
 
 // addressText returns an address; "" if it is not known.
@@ -341,10 +337,7 @@ func (of *LocksCompared) WriteJSON(w io.Writer) error {
 	c := of.Comparison
 	warnings := append(c.New.Held.Warnings, c.Old.Held.Warnings...)
 	side := func(of *locks.Analysis, l *locks.Lock) *lockJSON {
-		if l == nil {
-			return nil
-		}
-		return new(lockAsJSON(of, l))
+		return orNil(l, func(l *locks.Lock) lockJSON { return lockAsJSON(of, l) })
 	}
 	pairs := elementsOf(c.Pairs, func(p locks.Pair) any {
 		return lockPairJSON{

@@ -11,9 +11,9 @@ import (
 
 // A Perturbation is what recording a program changes in it.
 type Perturbation struct {
-	What    string // what is compared: "with and without a recording"
-	Runs    string // what the values are of: "5 runs each"
-	Effects []metrics.Effect
+	What    string           `json:"what"` // what is compared: "with and without a recording"
+	Runs    string           `json:"runs"` // what the values are of: "5 runs each"
+	Effects []metrics.Effect `json:"effects"`
 }
 
 // Write writes a line for each quantity: its mean without and
@@ -75,9 +75,7 @@ func verdict(e *metrics.Effect) string {
 // WriteJSON writes all quantities as JSON. What is undefined is null.
 func (p *Perturbation) WriteJSON(w io.Writer) error {
 	return writeJSON(w, struct {
-		What    string           `json:"what"`
-		Runs    string           `json:"runs"`
-		Effects []metrics.Effect `json:"effects"`
+		*Perturbation
 		Basis
-	}{p.What, p.Runs, p.Effects, BasisOf()})
+	}{p, BasisOf()})
 }

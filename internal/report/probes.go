@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -209,15 +210,13 @@ type probeJSON struct {
 
 // WriteJSON writes all that was measured. Times are in nanoseconds.
 func (p *Probes) WriteJSON(w io.Writer) error {
-	list := []probeJSON{}
-	for i := range p.Recording.Probes {
-		b := &p.Recording.Probes[i]
-		one := probeJSON{Probe: b, Samples: why.SamplesOf(p.Recording, b)}
+	list := lists.Each(p.Recording.Probes, func(b sampledata.Probe) probeJSON {
+		one := probeJSON{Probe: &b, Samples: why.SamplesOf(p.Recording, &b)}
 		if d := b.To - b.From; d > 0 {
 			one.PerSecond = float64(b.Calls) * float64(time.Second) / float64(d)
 		}
-		list = append(list, one)
-	}
+		return one
+	})
 	return writeJSON(w, struct {
 		Probes []probeJSON `json:"probes"`
 		Basis

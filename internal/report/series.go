@@ -151,7 +151,7 @@ func valueOf(v sampledata.Value) any {
 
 // Samples are the values of metrics, sample by sample, for JSON.
 type Samples struct {
-	rows []sampleRow
+	Rows []sampleRow `json:"samples"`
 	Basis
 }
 
@@ -168,13 +168,8 @@ func (s *Samples) Add(recording string, sample int, at time.Duration, metrics []
 	for _, m := range metrics {
 		row.Values[m.Expr] = m.Column[sample]
 	}
-	s.rows = append(s.rows, row)
+	s.Rows = append(s.Rows, row)
 }
 
 // WriteJSON writes the samples as JSON; what is undefined is null.
-func (s *Samples) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
-		Samples []sampleRow `json:"samples"`
-		Basis
-	}{s.rows, s.Basis})
-}
+func (s *Samples) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
