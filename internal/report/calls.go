@@ -107,13 +107,13 @@ func (c *Calls) head(b *strings.Builder) {
 	switch {
 	case !c.Merges():
 	case c.Touches():
-		b.WriteString(wrapped(termtext.Sprintf("Some of the calls that have %s of the time are probably several that followed one another: before them, the goroutine was outside in one sample only.",
-			sharePercent(c.Touching)), 0, whyWidth) + "\n")
+		b.WriteString(paragraph("", termtext.Sprintf("Some of the calls that have %s of the time are probably several that followed one another: before them, the goroutine was outside in one sample only.",
+			sharePercent(c.Touching))))
 	case c.Repeats():
-		b.WriteString(wrapped(termtext.Sprintf("Calls that have %s of the time may be several that followed one another, or the function loops: in them, the goroutine came back to a wait, or was never seen outside.",
-			sharePercent(c.Several)), 0, whyWidth) + "\n")
+		b.WriteString(paragraph("", termtext.Sprintf("Calls that have %s of the time may be several that followed one another, or the function loops: in them, the goroutine came back to a wait, or was never seen outside.",
+			sharePercent(c.Several))))
 	default:
-		b.WriteString(wrapped(fmt.Sprintf("Calls in up to %d samples are probably several that took less than an interval each: chance alone would show about as many.", c.ByChance), 0, whyWidth) + "\n")
+		b.WriteString(paragraph("", fmt.Sprintf("Calls in up to %d samples are probably several that took less than an interval each: chance alone would show about as many.", c.ByChance)))
 	}
 }
 
@@ -134,7 +134,7 @@ func (c *Calls) sourceText() string {
 	if c.Note != "" {
 		text += " " + termtext.Sprintf("%s", c.Note) + "."
 	}
-	return wrapped(text, 0, whyWidth) + "\n"
+	return paragraph("", text)
 }
 
 // RangeText formats a time that is known to be between two.
@@ -204,10 +204,10 @@ func (c *Calls) more() string {
 
 // Took says how long a call took.
 func Took(t *calls.Table, call *calls.Call) string {
-	switch several := t.MayBeSeveral(call); {
+	switch {
 	case call.Whole():
 		return RangeText(t.Within(call))
-	case several:
+	case t.MayBeSeveral(call):
 		return "not known"
 	}
 	return "over " + brief(call.Took.Least)

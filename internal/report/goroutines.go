@@ -150,16 +150,12 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 		stacks[run.Goroutine] = run.Stack
 		k := key{run.Run, run.Reason, run.Stack, run.NoCPU, run.Torn,
 			verdicts[r.Goroutines.At(run.Goroutine).ID]}
-		g := index[k]
-		if g == nil {
-			g = newGathering(r, run.State(), stacks)
-			g.verdict = k.known
-			index[k] = g
-			order = append(order, g)
-		}
-		g.add(run)
+		lists.Made(index, k, func() *gathering {
+			order = append(order, newGathering(r, run.State(), k.known, stacks))
+			return order[len(order)-1]
+		}).add(run)
 	}
-	groups := lists.Each(order, (*gathering).group)
+	groups := lists.Each(order, (*gathering).whole)
 	slices.SortFunc(groups, func(a, b *goroutineGroup) int {
 		return cmp.Or(-cmp.Compare(a.Count, b.Count), cmp.Compare(a.State, b.State),
 			cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.stack, b.stack))
@@ -169,10 +165,9 @@ func goroutineGroups(r *sampledata.Recording) []*goroutineGroup {
 
 // A gathering collects the goroutines of a group.
 type gathering struct {
+	group   *goroutineGroup
 	r       *sampledata.Recording
 	state   sampledata.State
-	verdict sampledata.Verdict // of the marking
-	ids     []int64
 	classes map[goroutineClass]int // by class, its Count 0
 	labels  map[sampledata.LabelSetID]int
 	// the locks and other things that they wait for
@@ -188,9 +183,11 @@ type lockState struct {
 	evidence sampledata.Evidence
 }
 
-func newGathering(r *sampledata.Recording, s sampledata.State,
+func newGathering(r *sampledata.Recording, s sampledata.State, v sampledata.Verdict,
 	stacks map[sampledata.GoroutineID]sampledata.NodeID) *gathering {
 	return &gathering{
+		group: &goroutineGroup{State: s.Run.String(), Reason: s.Reason, NoCPU: s.NoCPU,
+			Torn: s.Torn, Verdict: verdictText(v), Frames: stackFrames(r, s.Stack), stack: s.Stack},
 		r: r, state: s, stacks: stacks,
 		classes: make(map[goroutineClass]int), labels: make(map[sampledata.LabelSetID]int),
 		locks: make(map[lockState]int),
@@ -199,7 +196,7 @@ func newGathering(r *sampledata.Recording, s sampledata.State,
 
 func (a *gathering) add(run sampledata.Run) {
 	g := a.r.Goroutines.At(run.Goroutine)
-	a.ids = append(a.ids, g.ID)
+	a.group.Goroutines = append(a.group.Goroutines, g.ID)
 	c := goroutineClass{Class: "go:unknown", CreatedBy: g.Site.Function, File: g.Site.File,
 		Line: g.Site.Line}
 	if g.Start >= 0 {
@@ -214,14 +211,11 @@ func (a *gathering) add(run sampledata.Run) {
 	}
 }
 
-func (a *gathering) group() *goroutineGroup {
-	slices.Sort(a.ids)
-	g := &goroutineGroup{
-		Count: len(a.ids), State: a.state.Run.String(), Reason: a.state.Reason,
-		NoCPU: a.state.NoCPU, Torn: a.state.Torn,
-		Verdict: verdictText(a.verdict), Goroutines: a.ids, Frames: stackFrames(a.r, a.state.Stack),
-		stack: a.state.Stack,
-	}
+// whole completes the group by what was counted.
+func (a *gathering) whole() *goroutineGroup {
+	g := a.group
+	slices.Sort(g.Goroutines)
+	g.Count = len(g.Goroutines)
 	for c, n := range a.classes {
 		c.Count = n
 		g.Classes = append(g.Classes, c)
@@ -394,11 +388,7 @@ func place(file string, line int32) string {
 }
 
 func goids(ids []int64) string {
-	list := words.List(ids, mentioned)
-	if len(ids) == 1 {
-		return "goroutine " + list
-	}
-	return "goroutines " + list
+	return either(len(ids), "goroutine ", "goroutines ") + words.List(ids, mentioned)
 }
 
 // goroutineWait is what goroutines of a group wait for, if it is
@@ -451,11 +441,7 @@ func (g *goroutineGroup) writeWaits(b *strings.Builder) {
 				words[i] += fmt.Sprintf(":%d", c.Line)
 			}
 		}
-		what := "goroutine"
-		if len(words) > 1 {
-			what += "s"
-		}
 		return fmt.Sprintf("%son %s, perhaps for %s %s", timesText(w.Count, g.Count), w.Address,
-			what, strings.Join(words, ", "))
+			either(len(words), "goroutine", "goroutines"), strings.Join(words, ", "))
 	})
 }

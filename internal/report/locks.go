@@ -41,7 +41,7 @@ func (of *Locks) Write(w io.Writer) {
 	lockTable(b, width, LockHeads(a), a.Locks, first(a.Locks, top), moreLocks,
 		func(l *locks.Lock) []string { return LockRow(a, l) }, describeOne)
 	if len(a.Shared) > 0 {
-		termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(SharedWaits(a), 0, whyWidth)))
+		b.WriteString("\n" + paragraph("", SharedWaits(a)))
 	}
 	lockTable(b, width, []string{"waited", "mean", "hits", "likely", "what"}, a.Shared,
 		first(a.Shared, top), func(n int) string { return fmt.Sprintf("%d more", n) },
@@ -238,7 +238,7 @@ func describe(a *locks.Analysis, l *locks.Lock, b *wrapper) string {
 	if len(l.Chains) > 0 {
 		b.WriteString("  chains\n")
 		for _, c := range l.Chains[:min(len(l.Chains), mentioned)] {
-			b.entry(4, Hits(c.Hits), termtext.Printable(chainText(c)))
+			b.entry(4, c.Hits, chainText(c))
 		}
 		if more := len(l.Chains) - mentioned; more > 0 {
 			termtext.Fprintf(b, "    %d more, as long or shorter\n", more)
@@ -269,11 +269,10 @@ func writeWaiters(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 		if share := a.ShareOf(l, first.Class); share != nil {
 			text += ": " + percent(share) + " of its time at work"
 		}
-		b.entry(4, Hits(sum), termtext.Printable(text))
+		b.entry(4, sum, text)
 		for i := range places {
 			if len(places) > 1 {
-				b.entry(6, Hits(places[i].Hits),
-					termtext.Printable(strings.TrimSpace(takenText(l, &places[i]))))
+				b.entry(6, places[i].Hits, strings.TrimSpace(takenText(l, &places[i])))
 			}
 		}
 	}
@@ -292,14 +291,11 @@ func takenText(l *locks.Lock, w *locks.UserTotal) (text string) {
 
 // writeUsers writes who has what is shared, and who may have it.
 func writeUsers(b *wrapper, l *locks.Lock) {
-	for _, h := range l.Holders {
-		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
-	}
-	if len(l.Candidates) > 0 {
-		b.WriteString("  may be held by\n")
-	}
-	for _, h := range l.Candidates {
-		b.entry(4, Hits(h.Hits), termtext.Printable(h.String()))
+	for i, h := range slices.Concat(l.Holders, l.Candidates) {
+		if i == len(l.Holders) {
+			b.WriteString("  may be held by\n")
+		}
+		b.entry(4, h.Hits, h.String())
 	}
 }
 
@@ -314,7 +310,7 @@ func writeInstances(b *wrapper, l *locks.Lock) {
 		if p.Address != 0 {
 			text += fmt.Sprintf(" at %#x", p.Address)
 		}
-		b.entry(4, Hits(p.Hits), text)
+		b.entry(4, p.Hits, text)
 	}
 	if more := len(l.Parts) - mentioned; more > 0 {
 		termtext.Fprintf(b, "    %d more, with less time\n", more)
@@ -346,7 +342,7 @@ func writeHeld(b *wrapper, a *locks.Analysis, l *locks.Lock) {
 			path = path.Then(frame(below[0]), callpath.Immediate)
 			below = children(below[0])
 		}
-		b.entry(indent, Hits(total.Hits), termtext.Printable(path.String()))
+		b.entry(indent, total.Hits, path.String())
 		for _, c := range below {
 			write(c, indent+2)
 		}
@@ -391,9 +387,10 @@ type wrapper struct {
 }
 
 // entry writes hits and a text.
-func (b *wrapper) entry(indent int, hits, text string) {
+func (b *wrapper) entry(indent int, hits *big.Rat, text string) {
 	const hitsWidth = 7
-	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, hits), indent+hitsWidth+4, text)
+	b.wrap(fmt.Sprintf("%*s%*s  ", indent, "", hitsWidth, Hits(hits)), indent+hitsWidth+4,
+		termtext.Printable(text))
 }
 
 // wrap writes a text, wrapped at blanks. The first line begins

@@ -147,13 +147,9 @@ func (m *Monitors) writeLists(w io.Writer) {
 	termtext.Fprintf(w, "\nSample lists:\n")
 	t := table{}
 	for _, l := range lists {
-		what := Counted(l.Samples, "sample")
+		what, text := Counted(l.Samples, "sample"), l.Expr
 		if l.Error != "" {
-			what = "error"
-		}
-		text := l.Expr
-		if l.Error != "" {
-			text += ": " + l.Error
+			what, text = "error", text+": "+l.Error
 		}
 		t.add("  "+termtext.Printable(l.Name), what, "= "+termtext.Printable(text))
 	}

@@ -54,6 +54,14 @@ func Counted[N int | int32 | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// either returns the word for one thing, or that for several.
+func either(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
 // unit returns a text that says what is a cost of 1: "50.1 s
 // (2390 hits) are a cost of 1.000".
 func unit(m *calltree.Metric) string {

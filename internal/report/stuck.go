@@ -152,7 +152,7 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 		}
 	}
 	if len(f.Behind) > 0 {
-		termtext.Fprintf(b, "  behind %s: %s\n", them(len(f.Groups)), behindText(f.Behind))
+		termtext.Fprintf(b, "  behind %s: %s\n", either(len(f.Groups), "it", "them"), behindText(f.Behind))
 	}
 	if more := keptText(f); more != "" {
 		fmt.Fprintf(b, "  %s\n", more)
@@ -165,11 +165,7 @@ func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
 func keptText(f *stuck.Finding) string {
 	var more []string
 	if f.Waited >= time.Second {
-		who := "waits "
-		if f.Count > 1 {
-			who = "one waits "
-		}
-		more = append(more, who+atLeast(f.Waited))
+		more = append(more, either(f.Count, "waits ", "one waits ")+atLeast(f.Waited))
 	}
 	if f.Kept > 0 {
 		more = append(more, "keeps "+bytesText(float64(f.Kept))+" that nothing else needs, stacks included")
@@ -199,17 +195,14 @@ const mainID = 1
 // groupText returns how many goroutines are at one place, who
 // created them, and what they wait for.
 func groupText(g *sampledata.MarkedGroup, name string) string {
-	text, wait := Counted(g.Count, "goroutine"), " wait"
-	if g.Count == 1 {
-		wait = " waits"
-	}
+	text := Counted(g.Count, "goroutine")
 	switch {
 	case slices.Contains(g.IDs, mainID):
 		text += ", the main one,"
 	case g.Creator.Function != "":
 		text += ", created by " + g.Creator.Function + ","
 	}
-	text += wait
+	text += either(g.Count, " waits", " wait")
 	if name != "" {
 		text += " for " + name
 	}
@@ -234,13 +227,6 @@ func heldText(f *stuck.Finding, group int) string {
 	return holds + " a lock that was taken in " + taken
 }
 
-func them(groups int) string {
-	if groups == 1 {
-		return "it"
-	}
-	return "them"
-}
-
 // shown leaves out the frames of the runtime and of package sync
 // that every wait has.
 func shown(frames []sampledata.Call) []sampledata.Call {
@@ -262,17 +248,14 @@ func placeIn(frames []sampledata.Call) string {
 }
 
 func verdictOf(f *stuck.Finding) string {
-	is := "are"
-	if f.Count == 1 {
-		is = "is"
-	}
-	switch f.Verdict {
+	switch is := either(f.Count, "is", "are"); f.Verdict {
 	case sampledata.Stuck:
 		return is + " stuck for good"
 	case sampledata.Suspected:
 		return "may be stuck"
+	default:
+		return is + " where " + either(f.Count, "it was", "they were")
 	}
-	return is + " where " + map[string]string{"is": "it was", "are": "they were"}[is]
 }
 
 // causeOf says whose fault it is.

@@ -78,7 +78,7 @@ func (t *Top) headLines() []string {
 	return []string{
 		t.fit(fmt.Sprintf("%s: %s, processors %s busy", termtext.Printable(t.Title),
 			Counted(decimal.NewFromBigRat(&alive, 0).IntPart(), "goroutine"),
-			wholePercent(t.Session.Cost(t.Session.Root())))),
+			percentNumber(t.Session.Cost(t.Session.Root()))+" %")),
 		t.fit(fmt.Sprintf("the last %s: %s (%.1f a second), halted %s of the time", span(t.Span),
 			termtext.Printable(samples), rate, Percent(halted))),
 	}
@@ -178,8 +178,7 @@ func (t *Top) classLines() []string {
 		line += fmt.Sprintf("%*s  ", aliveWidth, Decimal(c.MeanAlive, 1)) + t.bar(shares, bar)
 		if numbers {
 			for i, s := range shares {
-				line += fmt.Sprintf(" %*s", numberWidth(views.TypedTime(i))-1,
-					Decimal(new(big.Rat).Mul(s, big.NewRat(100, 1)), 0))
+				line += fmt.Sprintf(" %*s", numberWidth(views.TypedTime(i))-1, percentNumber(s))
 			}
 		}
 		lines = append(lines, line)
@@ -268,8 +267,4 @@ func cutFront(name string, width int) string {
 		return name
 	}
 	return "…" + string(r[len(r)-width+1:])
-}
-
-func wholePercent(share *big.Rat) string {
-	return percentNumber(share) + " %"
 }

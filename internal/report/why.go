@@ -36,7 +36,7 @@ func (y *Why) Write(w io.Writer) {
 	b := new(strings.Builder)
 	shown := first(y.Findings, y.Top)
 	if y.State != why.Slow {
-		termtext.Fprintf(b, "%s\n", termtext.Text(wrapped(y.Verdict(), 0, whyWidth)))
+		b.WriteString(paragraph("", y.Verdict()))
 	}
 	for i, f := range shown {
 		if i > 0 || y.State != why.Slow {
@@ -52,7 +52,7 @@ func (y *Why) Write(w io.Writer) {
 		termtext.Fprintf(b, "\n%s%s (--top 0 shows all)\n", Counted(len(rest), "more finding"), of)
 	}
 	if delayed := y.delayed(); delayed != "" && y.State == why.Slow && !slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
-		termtext.Fprintf(b, "\n%s\n", termtext.Text(wrapped(delayed, 0, whyWidth)))
+		b.WriteString("\n" + paragraph("", delayed))
 	}
 	if y.State == why.Balanced && y.delayed() == "" && y.File != "" {
 		termtext.Fprintf(b, "\nIf some calls are slow nevertheless, see what they do: cpprof calls %s\n",
@@ -89,6 +89,12 @@ func wrapped(text string, indent, width int) string {
 		b.WriteString(word)
 	}
 	return strings.ReplaceAll(b.String(), "\x00", " ")
+}
+
+// paragraph returns a text in lines of the usual width, the first
+// of which has a mark before it.
+func paragraph(mark, text string) string {
+	return mark + wrapped(text, len(mark), whyWidth) + "\n"
 }
 
 // finding writes one finding.
@@ -296,11 +302,7 @@ func stillText(all []why.Still) string {
 			text = "until a process ends, in " + s.Function
 		}
 		if s.Waited >= time.Second {
-			text += ", "
-			if s.Count > 1 {
-				text += "one "
-			}
-			text += atLeast(s.Waited)
+			text += ", " + either(s.Count, "", "one ") + atLeast(s.Waited)
 		}
 		if len(all) > 1 {
 			text = termtext.Sprintf("%d: %s", s.Count, text)
@@ -310,11 +312,8 @@ func stillText(all []why.Still) string {
 	if len(all) > maxStill {
 		list = append(list, "...")
 	}
-	verb := " have not moved ("
-	if total == 1 {
-		verb = " has not moved ("
-	}
-	return Counted(total, "goroutine") + verb + termtext.Printable(strings.Join(list, "; ")) + ")"
+	return Counted(total, "goroutine") + either(total, " has", " have") + " not moved (" +
+		termtext.Printable(strings.Join(list, "; ")) + ")"
 }
 
 // improved writes what takes less than in the earlier recording.
@@ -326,8 +325,7 @@ func (y *Why) improved(b *strings.Builder) {
 	b.WriteString("\nImproved since the earlier recording, which says:\n")
 	for _, f := range shown {
 		text := Sentence(f) + " Now: " + cmp.Or(beforeText(f), "none") + "."
-		termtext.Fprintf(b, "  - %s\n",
-			termtext.Text(wrapped(y.readable(termtext.Printable(text)), 4, whyWidth)))
+		b.WriteString(paragraph("  - ", y.readable(termtext.Printable(text))))
 	}
 	if more := len(y.Improved) - len(shown); more > 0 {
 		termtext.Fprintf(b, "%s (--top 0 shows all)\n", Counted(more, "more improvement"))
@@ -388,8 +386,7 @@ func (y *Why) rest(b *strings.Builder) {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}
 	}
-	termtext.Fprintf(b, "\n%s\n",
-		termtext.Text(wrapped(y.readable(strings.Join(sentences, " ")), 0, whyWidth)))
+	b.WriteString("\n" + paragraph("", y.readable(strings.Join(sentences, " "))))
 }
 
 // Command returns the command line that shows a finding's share,

@@ -255,7 +255,7 @@ func stuckLines(f *why.Finding) (lines []string) {
 	}
 	if len(one.Behind) > 0 {
 		lines = append(lines,
-			fmt.Sprintf("behind %s: %s", them(len(one.Groups)), behindText(one.Behind)))
+			fmt.Sprintf("behind %s: %s", either(len(one.Groups), "it", "them"), behindText(one.Behind)))
 	}
 	if more := keptText(one); more != "" {
 		lines = append(lines, more)
