@@ -24,10 +24,23 @@ import (
 var (
 	dot = Format{Name: "dot",
 		Help: "bottlenecks, for Graphviz; also svg, drawn, and mermaid, for GitHub's Markdown",
-		File: "graph.dot", Intervals: true, write: writeDot}
+		File: "graph.dot", Intervals: true, write: drawn(writeDot)}
 	svg = Format{Name: "svg", Help: "the same, drawn", File: "graph.svg", Intervals: true,
-		write: writeSVG}
+		write: drawn(writeSVG)}
 )
+
+// drawn returns a function that writes the call graph of a subject.
+func drawn(draw func(*bufio.Writer, *callGraph)) func(io.Writer, *Subject) error {
+	return func(w io.Writer, s *Subject) error {
+		g, err := newCallGraph(s)
+		if err != nil {
+			return err
+		}
+		out := bufio.NewWriter(w)
+		draw(out, g)
+		return out.Flush()
+	}
+}
 
 // A callGraph is the part of a call tree that a search over its
 // call paths has seen.
@@ -299,12 +312,7 @@ func (n *graphNode) width() float64 {
 // dotText quotes a text as Graphviz does.
 var dotText = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 
-func writeDot(w io.Writer, s *Subject) error {
-	g, err := newCallGraph(s)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
+func writeDot(out *bufio.Writer, g *callGraph) {
 	fmt.Fprintf(out, "digraph calls {\n\trankdir=LR\n\tlabel=\"%s\\n%s\"\n\tnode [shape=box, style=\"filled,rounded\", fontname=\"sans-serif\", fontsize=11]\n\tedge [fontname=\"sans-serif\", fontsize=9]\n",
 		dotText.Replace(termtext.Printable(g.title)), dotText.Replace(termtext.Printable(g.legend)))
 	for i := range g.nodes {
@@ -318,5 +326,4 @@ func writeDot(w io.Writer, s *Subject) error {
 		}
 	}
 	fmt.Fprintln(out, "}")
-	return out.Flush()
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/xml"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -87,13 +86,8 @@ func (g *callGraph) layout() (boxes []box, width, height float64) {
 	return boxes, x - columnGap + margin, headHeight + rows(0) + margin
 }
 
-func writeSVG(w io.Writer, s *Subject) error {
-	g, err := newCallGraph(s)
-	if err != nil {
-		return err
-	}
+func writeSVG(out *bufio.Writer, g *callGraph) {
 	boxes, width, height := g.layout()
-	out := bufio.NewWriter(w)
 	width = max(width, 2*margin+textWidth(g.legend), 2*margin+textWidth(g.title)*1.2)
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img" font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="%d">`+"\n",
 		width, height, width, height, letterSize)
@@ -113,7 +107,6 @@ func writeSVG(w io.Writer, s *Subject) error {
 		g.nodes[i].write(out, boxes[i])
 	}
 	fmt.Fprintln(out, "</svg>")
-	return out.Flush()
 }
 
 // writeLegends writes what the colours mean.

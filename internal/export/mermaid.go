@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -13,17 +12,12 @@ import (
 
 var mermaid = Format{Name: "mermaid",
 	Help: "the same, in Mermaid, for Markdown",
-	File: "graph.mmd", Intervals: true, write: writeMermaid}
+	File: "graph.mmd", Intervals: true, write: drawn(writeMermaid)}
 
 // mostDrawn bounds the nodes: GitHub draws no text of more than 50 kB.
 const mostDrawn = 60
 
-func writeMermaid(w io.Writer, s *Subject) error {
-	g, err := newCallGraph(s)
-	if err != nil {
-		return err
-	}
-	out := bufio.NewWriter(w)
+func writeMermaid(out *bufio.Writer, g *callGraph) {
 	fmt.Fprintf(out, "%%%% %s: %s\nflowchart LR\n", mermaidText(g.title), mermaidText(g.legend))
 	least := g.least()
 	drawn := make([]bool, len(g.nodes))
@@ -42,7 +36,6 @@ func writeMermaid(w io.Writer, s *Subject) error {
 			fmt.Fprintf(out, "n%d --> n%d\n", n.parent, i)
 		}
 	}
-	return out.Flush()
 }
 
 // most returns the larger share of the sides.

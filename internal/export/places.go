@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
@@ -179,11 +180,7 @@ func (l *labeller) labels(n int32) []sampledata.Label {
 // too long, or one too many.
 func (l *labeller) bounded(of sampledata.Label) string {
 	value := of.Value[:min(len(of.Value), maxLabelLength)]
-	values := l.seen[of.Key]
-	if values == nil {
-		values = make(map[string]bool)
-		l.seen[of.Key] = values
-	}
+	values := lists.Made(l.seen, of.Key, func() map[string]bool { return map[string]bool{} })
 	if !values[value] && len(values) == maxLabelValues {
 		return otherValues
 	}
@@ -251,8 +248,7 @@ func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed),
 	if err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	j := &jsonWriter{w: out}
+	j := &jsonWriter{w: bufio.NewWriter(w)}
 	begin(j, p)
 	for i, part := range p.parts(s) {
 		if i > 0 {
@@ -260,18 +256,23 @@ func (s *Subject) writeParts(w io.Writer, begin func(*jsonWriter, *placed),
 		}
 		write(j, p, part, i)
 	}
-	j.raw("]}\n")
-	if j.err != nil {
-		return j.err
-	}
-	return out.Flush()
+	return j.end()
 }
 
 // A jsonWriter writes a JSON document piece by piece. The
 // document need not be in memory.
 type jsonWriter struct {
-	w   io.Writer
+	w   *bufio.Writer
 	err error
+}
+
+// end ends a document whose last value is a list.
+func (j *jsonWriter) end() error {
+	j.raw("]}\n")
+	if j.err != nil {
+		return j.err
+	}
+	return j.w.Flush()
 }
 
 // raw writes text that is JSON already.

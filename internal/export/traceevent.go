@@ -107,8 +107,7 @@ func writeTrace(w io.Writer, s *Subject) error {
 	if err := s.needWhole("tracks show all that goroutines did"); err != nil {
 		return err
 	}
-	out := bufio.NewWriter(w)
-	j := &jsonWriter{w: out}
+	j := &jsonWriter{w: bufio.NewWriter(w)}
 	tracers, err := s.tracers(j)
 	if err != nil {
 		return err
@@ -122,11 +121,7 @@ func writeTrace(w io.Writer, s *Subject) error {
 		t.goroutines()
 		t.counters()
 	}
-	j.raw("]}\n")
-	if j.err != nil {
-		return j.err
-	}
-	return out.Flush()
+	return j.end()
 }
 
 // tracers returns the tracers of the recording and of the one to compare.
