@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -75,8 +76,7 @@ func (b *build) findings() (any, error) {
 		out.Verdict = answer.Verdict()
 	}
 	for _, f := range a.Findings {
-		j := finding{Lines: answer.Details(f), View: f.Class, Path: f.Where.Path,
-			Spans: []spanned{}}
+		j := finding{Lines: answer.Details(f), View: f.Class, Path: f.Where.Path}
 		if f.IsCode() || j.View == "" {
 			j.View = calltree.RootName
 		}
@@ -141,9 +141,10 @@ func (b *build) locks() (any, error) {
 }
 
 func lockRowOf(a *locks.Analysis, l *locks.Lock) lockRow {
+	mean, _ := a.Mean(&l.Evidence).Float64()
 	row := lockRow{
 		Lock: l.String(), Type: l.Kind, Shared: l.Shared, Waited: whole(l.Weight),
-		Hits: report.Hits(l.Hits), Mean: float(a.Mean(&l.Evidence)),
+		Hits: report.Hits(l.Hits), Mean: mean,
 		Holder: report.EvidenceText(&l.Evidence), Waiters: lockParts(l.Waiters),
 		Holders: lockParts(l.Holders), MayHold: lockParts(l.Candidates),
 		Paths: []heldPath{},
@@ -163,39 +164,27 @@ func lockParts(users []locks.UserTotal) []lockPart {
 // heldPaths returns the call paths on which the holders of a
 // lock spent most time, the most first.
 func heldPaths(a *locks.Analysis, l *locks.Lock) []heldPath {
+	type held struct {
+		node int32
+		calltree.Total
+	}
 	t, top := a.Held.Tree, a.HeldAt(l)
-	heaviest := []int32{} // nodes, the one with most time first
+	var ends []held
 	for n := top + 1; n < t.Ends()[top]; n++ {
-		own := t.Main().Own(n)
-		if own.Sign() <= 0 {
-			continue
-		}
-		at := len(heaviest)
-		for at > 0 && t.Main().Own(heaviest[at-1]).Cmp(own) < 0 {
-			at--
-		}
-		if at < maxPaths {
-			heaviest = append(heaviest[:at], append([]int32{n}, heaviest[at:]...)...)
-			heaviest = heaviest[:min(len(heaviest), maxPaths)]
+		if own := t.Main().Ending(n); own.Weight.Sign() > 0 {
+			ends = append(ends, held{n, own})
 		}
 	}
-	paths := []heldPath{}
-	for _, n := range heaviest {
-		own := t.Main().Ending(n)
-		paths = append(paths, heldPath{t.Frames(n)[2:], whole(own.Weight), report.Hits(own.Hits)})
-	}
-	return paths
+	slices.SortStableFunc(ends, func(a, b held) int { return b.Weight.Cmp(a.Weight) })
+	return lists.Each(ends[:min(len(ends), maxPaths)], func(h held) heldPath {
+		return heldPath{t.Frames(h.node)[2:], whole(h.Weight), report.Hits(h.Hits)}
+	})
 }
 
 // whole rounds an exact number as reports do: halves away from zero.
 func whole(x *big.Rat) int64 {
 	n, _ := new(big.Int).SetString(report.Decimal(x, 0), 10)
 	return n.Int64()
-}
-
-func float(x *big.Rat) float64 {
-	f, _ := x.Float64()
-	return f
 }
 
 // A metricRow is what was measured beside the samples, over the
@@ -267,13 +256,9 @@ func point(c metrics.Cell, isWord bool) *float64 {
 	return &x
 }
 
-// infoTable says what was recorded, as 'cpprof info' does.
-type infoTable struct {
-	Text string `json:"text"`
-}
-
+// info says what was recorded, as 'cpprof info' does.
 func (b *build) info() (any, error) {
 	var text bytes.Buffer
 	err := report.Info(&text, b.Name, b.Recording)
-	return infoTable{text.String()}, err
+	return map[string]string{"text": text.String()}, err
 }

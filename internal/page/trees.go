@@ -140,11 +140,10 @@ func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	for i := range ofA {
-		ofA[i] = at[ofA[i]]
-	}
-	for i := range ofB {
-		ofB[i] = at[ofB[i]]
+	for _, of := range [][]int32{ofA, ofB} {
+		for i := range of {
+			of[i] = at[of[i]]
+		}
 	}
 	return t, ofA, ofB, nil
 }
