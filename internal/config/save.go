@@ -132,10 +132,8 @@ func topMapping(doc *yaml.Node) *yaml.Node {
 // child returns the mapping at a key of a mapping, or a new one
 // if there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return asMapping(n.Content[i+1])
-		}
+	if i := find(n, "", key); i >= 0 {
+		return asMapping(n.Content[i+1])
 	}
 	c := &yaml.Node{Kind: yaml.MappingNode}
 	n.Content = append(n.Content, text(key), c)
@@ -190,11 +188,6 @@ func encode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
-	if err := enc.Encode(n); err != nil {
-		return nil, err
-	}
-	if err := enc.Close(); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
+	err := enc.Encode(n)
+	return b.Bytes(), errors.Join(err, enc.Close())
 }
