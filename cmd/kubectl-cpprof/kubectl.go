@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 )
 
@@ -36,12 +37,14 @@ func (k *kubectl) command(ctx context.Context, args ...string) *exec.Cmd {
 	return c
 }
 
-// output runs kubectl, and returns its output.
+// output runs kubectl, and returns its output. An error says what
+// a person can do about it.
 func (k *kubectl) output(ctx context.Context, args ...string) ([]byte, error) {
 	c := k.command(ctx, args...)
 	out, err := c.Output()
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
-		return nil, &kubectlError{args[0], withoutLog(string(failed.Stderr))}
+		said := &kubectlError{args[0], withoutLog(string(failed.Stderr))}
+		return nil, advise(said, remedy(said.command, said.text))
 	}
 	return out, err
 }
@@ -64,20 +67,7 @@ func (e *kubectlError) Error() string {
 
 // TerminalText keeps kubectl's lines.
 func (e *kubectlError) TerminalText() string {
-	lines := strings.Split(e.Error(), "\n")
-	for i, line := range lines {
-		lines[i] = termtext.Printable(line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// explain adds to an error of kubectl what a person can do about it.
-func explain(err error) error {
-	var said *kubectlError
-	if !errors.As(err, &said) {
-		return err
-	}
-	return advise(err, remedy(said.command, said.text))
+	return strings.Join(lists.Each(strings.Split(e.Error(), "\n"), termtext.Printable), "\n")
 }
 
 // An advisedError has a line of its own that says what a person can do.

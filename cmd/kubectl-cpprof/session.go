@@ -61,7 +61,7 @@ func (s *session) run(ctx context.Context) (int, error) {
 func (s *session) look(ctx context.Context) (*pod, error) {
 	text, err := s.kubectl.output(ctx, "get", "pod", s.pod, "-o", "json")
 	if err != nil {
-		return nil, explain(err)
+		return nil, err
 	}
 	return parsePod(text)
 }
@@ -89,7 +89,7 @@ func (s *session) add(ctx context.Context, target string) error {
 	_, err = s.kubectl.output(ctx, "debug", "pod/"+s.pod, "--target="+target, "--image="+s.image,
 		"--container="+s.added, "--profile=general", "--custom="+f.Name(), "--quiet",
 		"--", pluginPath, inside, roleHold)
-	return explain(err)
+	return err
 }
 
 const (
