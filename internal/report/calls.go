@@ -58,12 +58,7 @@ func (c *Calls) Write(w io.Writer) {
 func (c *Calls) head(b *strings.Builder) {
 	rate := ""
 	if s := c.Covered.Seconds(); s > 0 {
-		begun := 0
-		for i := range c.Calls {
-			if !c.Calls[i].CutBegin {
-				begun++
-			}
-		}
+		begun := lists.Count(c.Calls, func(one calls.Call) bool { return !one.CutBegin })
 		if rate = fmt.Sprintf(" (%s begun a second)", rateText(float64(begun)/s)); c.Source == calls.Samples {
 			rate = fmt.Sprintf(" (at least %s begun a second)", rateText(float64(begun)/s))
 		}

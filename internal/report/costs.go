@@ -78,13 +78,9 @@ func Aspects(w io.Writer, set *aspects.Set, functions []string) {
 	functions = slices.Compact(slices.Sorted(slices.Values(functions)))
 	var empty []string
 	for _, a := range set.All() {
-		var members []string
-		for _, f := range functions {
-			if a.Has(f) {
-				members = append(members, f)
-			}
-		}
-		if members == nil {
+		members := slices.DeleteFunc(slices.Clone(functions),
+			func(f string) bool { return !a.Has(f) })
+		if len(members) == 0 {
 			empty = append(empty, a.Name())
 			continue
 		}

@@ -204,9 +204,9 @@ func heldPaths(a *locks.Analysis, l *locks.Lock) elements {
 
 func chainAsJSON(c *locks.Chain) any {
 	j := chainJSON{End: c.End.String(), Class: c.Class, totalJSON: jsonOf(c.Total)}
-	for _, k := range c.Links {
-		j.Links = append(j.Links, linkJSON{k.Class, k.Lock.String()})
-	}
+	j.Links = lists.Each(c.Links, func(k locks.Link) linkJSON {
+		return linkJSON{k.Class, k.Lock.String()}
+	})
 	return j
 }
 

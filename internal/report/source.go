@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -48,13 +49,11 @@ func (l LineTotals) below(byLine *calltree.Tree, p callpath.Path) {
 			continue
 		}
 		f := r.Name[:i]
-		if l[f] == nil {
-			l[f] = make(map[int]calltree.Total)
-		}
-		if before, ok := l[f][line]; ok {
+		lines := lists.Made(l, f, func() map[int]calltree.Total { return map[int]calltree.Total{} })
+		if before, ok := lines[line]; ok {
 			r.Total = r.Total.Plus(before)
 		}
-		l[f][line] = r.Total
+		lines[line] = r.Total
 	}
 }
 

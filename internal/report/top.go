@@ -87,10 +87,8 @@ func (t *Top) headLines() []string {
 // endLines returns the warnings and the hint.
 func (t *Top) endLines() []string {
 	var lines []string
-	for _, w := range strings.SplitAfter(Warnings(t.Warnings), "\n") {
-		if w != "" {
-			lines = append(lines, t.fit(strings.TrimSuffix(w, "\n")))
-		}
+	for w := range strings.Lines(Warnings(t.Warnings)) {
+		lines = append(lines, t.fit(strings.TrimSuffix(w, "\n")))
 	}
 	if t.Height > 0 && len(lines) > 1 {
 		lines = t.cutLines(lines, 1, "warnings")

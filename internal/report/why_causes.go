@@ -236,39 +236,37 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	if c.Taken != "" && c.Taken != f.Where.Function {
 		at += " (taken in " + c.Taken + ")"
 	}
-	share := " (" + sharePercent(c.Share) + " of that time)"
+	who, of := c.Class, " of that time"
 	switch {
 	case c.Activity == why.Nobody:
-		return "nobody holds it: a goroutine was woken to take it, and has not run yet" + share
+		return "nobody holds it: a goroutine was woken to take it, and has not run yet (" +
+			sharePercent(c.Share) + of + ")"
 	case f.Kind == why.ProcessorKind:
-		return c.Class + " has the processors" + share + ", " + at
+		return who + " has the processors (" + sharePercent(c.Share) + of + "), " + at
 	case c.Certainty == why.Known:
-		return c.Class + " holds it, " + at + ": " + doing + share
+		who += " holds it,"
 	case c.Certainty == why.Likely && f.Kind == why.LockKind:
-		return c.Class + " probably holds it, " + at + ": " + doing + share
+		who += " probably holds it,"
 	case c.Certainty == why.Started || c.Certainty == why.Likely && f.Kind == why.GroupKind:
-		return "it waits for " + c.Class + ", " + at + ": " + doing + share
+		who = "it waits for " + who + ","
 	case c.Certainty == why.Likely:
-		return c.Class + " probably has what they wait for, " + at + ": " + doing + share
+		who += " probably has what they wait for,"
 	case c.Certainty == why.OtherSide:
-		return "at the other end of the channel is " + c.Class + ", " + at + ": " + doing +
-			" (" + sharePercent(c.Share) + " of its life)"
+		who, of = "at the other end of the channel is "+who+",", " of its life"
 	case c.Certainty == why.Sibling:
-		return "started with it is " + c.Class + ", " + at + ": " + doing +
-			" (" + sharePercent(c.Share) + ")"
+		who, of = "started with it is "+who+",", ""
 	case c.Certainty == why.Child:
-		return "it has started " + c.Class + " there, " + at + ": " + doing + share
+		who = "it has started " + who + " there,"
 	case c.Certainty == why.Meanwhile:
-		return "it may wait for what it has started: " + c.Class + ", " + at + ": " + doing + share
+		who = "it may wait for what it has started: " + who + ","
 	case c.Certainty == why.Fellow:
-		return "another of the class is further on in " + f.Where.Caller + ", " + at + ": " +
-			doing + " (" + sharePercent(c.Share) + ")"
+		who, of = "another of the class is further on in "+f.Where.Caller+",", ""
+	case f.Kind == why.LockKind:
+		who = "perhaps " + who + " holds it,"
+	default:
+		who = "to judge by its code, " + who + " may end the wait; meanwhile it is"
 	}
-	if f.Kind == why.LockKind {
-		return "perhaps " + c.Class + " holds it, " + at + ": " + doing + share
-	}
-	return "to judge by its code, " + c.Class + " may end the wait; meanwhile it is " + at +
-		": " + doing + share
+	return who + " " + at + ": " + doing + " (" + sharePercent(c.Share) + of + ")"
 }
 
 func placeText(p *why.Place) string {

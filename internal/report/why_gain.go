@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -260,10 +261,6 @@ func (t *Together) about(c *why.Common) (lines []aboutLine) {
 		lines = append(lines, aboutLine{"who", t.name(c.StandsOut) + " stands out"})
 	}
 	in := Why{Answer: &why.Answer{}, File: t.Recordings[c.In], Flags: t.look.Flags}
-	for _, l := range in.about(c.Finding) {
-		if l.name != "when" {
-			lines = append(lines, l)
-		}
-	}
-	return lines
+	return append(lines, slices.DeleteFunc(in.about(c.Finding),
+		func(l aboutLine) bool { return l.name == "when" })...)
 }

@@ -15,11 +15,8 @@ import (
 )
 
 // MeasuredLines says what probes have measured of the functions of a finding.
-func MeasuredLines(f *why.Finding) (lines []string) {
-	for i := range f.Measured {
-		lines = append(lines, measuredText(f, &f.Measured[i]))
-	}
-	return lines
+func MeasuredLines(f *why.Finding) []string {
+	return lists.Each(f.Measured, func(m why.Measured) string { return measuredText(f, &m) })
 }
 
 func measuredText(f *why.Finding, m *why.Measured) string {

@@ -331,12 +331,8 @@ const maxThrough = 4
 // module calls another, the first and the last ones, as far as
 // the text has not named them yet.
 func throughText(f *why.Finding, text string) string {
-	var more []string
-	for _, name := range f.Through {
-		if !strings.Contains(text, name) {
-			more = append(more, name)
-		}
-	}
+	more := slices.DeleteFunc(slices.Clone(f.Through),
+		func(name string) bool { return strings.Contains(text, name) })
 	if len(more) == 0 {
 		return ""
 	}
