@@ -77,25 +77,54 @@ type firefoxFrame struct {
 	below bool
 }
 
-// A firefoxThreadMaker fills the tables of a thread, which are
-// lists by column.
-type firefoxThreadMaker struct {
-	p       *placed
-	strings intern.List[string, int]
-	funcs   intern.List[[2]string, int] // the names and the files
-	frames  map[firefoxFrame]int
-
-	funcName, funcFile, funcLine []any
-	frameFunc, frameLine         []any
-	frameDepth                   []any
-	frameCategory                []any
-	frameSubcategory             []any
+// A firefoxTable is a list by column.
+type firefoxTable struct {
+	names   []string
+	columns [][]any
 }
 
-// frame returns the number of a frame; root is the root of the tree.
-func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) int {
-	if i, ok := m.frames[f]; ok {
-		return i
+func newFirefoxTable(names ...string) *firefoxTable {
+	return &firefoxTable{names, slices.Repeat([][]any{{}}, len(names))}
+}
+
+// add adds a row, and returns its number.
+func (t *firefoxTable) add(row ...any) int {
+	for i, value := range row {
+		t.columns[i] = append(t.columns[i], value)
+	}
+	return t.length() - 1
+}
+
+func (t *firefoxTable) length() int { return len(t.columns[0]) }
+
+func (t *firefoxTable) json() map[string]any {
+	all := map[string]any{"length": t.length()}
+	for i, name := range t.names {
+		all[name] = t.columns[i]
+	}
+	return all
+}
+
+// A firefoxThreadMaker fills the tables of a thread.
+type firefoxThreadMaker struct {
+	p             *placed
+	strings       intern.List[string, int]
+	named         intern.List[[2]string, int] // functions, by their names and files
+	known         map[firefoxFrame]firefoxRow
+	frames, funcs *firefoxTable
+}
+
+// A firefoxRow is the number of a frame, and its category; nil if
+// it has none.
+type firefoxRow struct {
+	number   int
+	category any
+}
+
+// frame returns the row of a frame; root is the root of the tree.
+func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) firefoxRow {
+	if row, ok := m.known[f]; ok {
+		return row
 	}
 	name, file := root, ""
 	var line, start int32
@@ -107,22 +136,18 @@ func (m *firefoxThreadMaker) frame(f firefoxFrame, root string) int {
 			depth = 1
 		}
 	}
-	fn := m.funcs.Number([2]string{name, file})
-	if fn == len(m.funcName) {
-		m.funcName, m.funcFile, m.funcLine = append(m.funcName, m.strings.Number(name)),
-			append(m.funcFile, m.orNull(file)), append(m.funcLine, numberOrNull(start))
+	fn := m.named.Number([2]string{name, file})
+	if fn == m.funcs.length() {
+		m.funcs.add(m.strings.Number(name), false, false, -1, m.orNull(file), numberOrNull(start), nil)
 	}
-	i := len(m.frames)
-	m.frames[f] = i
-	m.frameFunc, m.frameLine, m.frameDepth = append(m.frameFunc, fn),
-		append(m.frameLine, numberOrNull(line)), append(m.frameDepth, depth)
 	var category, subcategory any
 	if t, ok := views.ParseTypedTime(name); ok && !f.below {
 		category, subcategory = int(t)+1, 0
 	}
-	m.frameCategory, m.frameSubcategory = append(m.frameCategory, category),
-		append(m.frameSubcategory, subcategory)
-	return i
+	row := firefoxRow{m.frames.add(-1, depth, category, subcategory, fn, nil, 0, nil,
+		numberOrNull(line), nil), category}
+	m.known[f] = row
+	return row
 }
 
 func (m *firefoxThreadMaker) orNull(text string) any {
@@ -141,13 +166,18 @@ func numberOrNull(n int32) any {
 
 // firefoxThread returns the thread of a part. Its times are milliseconds.
 func firefoxThread(p *placed, of part, number int) map[string]any {
-	m := &firefoxThreadMaker{p: p, frames: map[firefoxFrame]int{}}
+	m := &firefoxThreadMaker{p: p, known: map[firefoxFrame]firefoxRow{},
+		frames: newFirefoxTable("address", "inlineDepth", "category", "subcategory", "func",
+			"nativeSymbol", "innerWindowID", "implementation", "line", "column"),
+		funcs: newFirefoxTable("name", "isJS", "relevantForJS", "resource", "fileName",
+			"lineNumber", "columnNumber")}
 	t := p.tree
 	scale := 1.0
 	if of.metric.Unit == views.Nanoseconds {
 		scale = 1e-6
 	}
-	var stackFrame, stackPrefix, stackCategory, sampleStack, sampleTime, weights []any
+	stacks := newFirefoxTable("frame", "prefix", "category", "subcategory")
+	samples := newFirefoxTable("stack", "time", "weight")
 	category := make([]int, of.to-of.from)
 	now := 0.0
 	for n := of.from; n < of.to; n++ {
@@ -156,74 +186,40 @@ func firefoxThread(p *placed, of part, number int) map[string]any {
 		if n > 0 {
 			f.Func = t.Funcs()[n]
 		}
-		if i == 0 {
-			stackPrefix = append(stackPrefix, nil)
-		} else {
+		var prefix any
+		if i > 0 {
 			above := t.Parents()[n] - of.from
-			stackPrefix = append(stackPrefix, above)
-			category[i], f.below = category[above], category[above] > 0
+			category[i], f.below, prefix = category[above], category[above] > 0, above
 		}
 		frame := m.frame(f, t.Root())
-		if own, ok := m.frameCategory[frame].(int); ok {
+		if own, ok := frame.category.(int); ok {
 			category[i] = own
 		}
-		stackFrame, stackCategory = append(stackFrame, frame), append(stackCategory, category[i])
+		stacks.add(frame.number, prefix, category[i], 0)
 		if own := of.metric.Own(n); own.Sign() != 0 {
 			weight, _ := own.Float64()
-			sampleStack, sampleTime, weights = append(sampleStack, i), append(sampleTime, now),
-				append(weights, weight*scale)
+			samples.add(i, now, weight*scale)
 			now += weight * scale
 		}
 	}
-	return m.thread(of.name, number, now, map[string]any{
-		"length": len(stackFrame), "frame": list(stackFrame), "prefix": list(stackPrefix),
-		"category": list(stackCategory), "subcategory": zeros(len(stackFrame)),
-	}, map[string]any{
-		"length": len(sampleStack), "stack": list(sampleStack), "time": list(sampleTime),
-		"weight": list(weights), "weightType": "tracing-ms",
-	})
+	sampled := samples.json()
+	sampled["weightType"] = "tracing-ms"
+	return m.thread(of.name, number, now, stacks.json(), sampled)
 }
 
 // thread returns a thread with its tables.
 func (m *firefoxThreadMaker) thread(name string, number int, end float64, stacks,
 	samples map[string]any) map[string]any {
-	frames, funcs := len(m.frames), len(m.funcs.All)
 	return map[string]any{
 		"name": name, "isMainThread": number == 0, "processType": "default",
 		"processName": "cpprof", "pid": "0", "tid": number + 1,
 		"processStartupTime": 0, "processShutdownTime": nil, "registerTime": 0,
 		"unregisterTime": end, "pausedRanges": []any{},
 		"stringArray": m.strings.All, "samples": samples, "stackTable": stacks,
-		"markers": map[string]any{"length": 0, "category": []any{}, "data": []any{},
-			"endTime": []any{}, "name": []any{}, "phase": []any{}, "startTime": []any{}},
-		"frameTable": map[string]any{
-			"length": frames, "address": filled(frames, -1), "inlineDepth": list(m.frameDepth),
-			"category": list(m.frameCategory), "subcategory": list(m.frameSubcategory),
-			"func": list(m.frameFunc), "nativeSymbol": filled(frames, nil),
-			"innerWindowID": zeros(frames), "implementation": filled(frames, nil),
-			"line": list(m.frameLine), "column": filled(frames, nil),
-		},
-		"funcTable": map[string]any{
-			"length": funcs, "name": list(m.funcName), "isJS": filled(funcs, false),
-			"relevantForJS": filled(funcs, false), "resource": filled(funcs, -1),
-			"fileName": list(m.funcFile), "lineNumber": list(m.funcLine),
-			"columnNumber": filled(funcs, nil),
-		},
-		"resourceTable": map[string]any{"length": 0, "lib": []any{}, "name": []any{},
-			"host": []any{}, "type": []any{}},
-		"nativeSymbols": map[string]any{"length": 0, "libIndex": []any{}, "address": []any{},
-			"name": []any{}, "functionSize": []any{}},
+		"markers": newFirefoxTable("category", "data", "endTime", "name", "phase",
+			"startTime").json(),
+		"frameTable": m.frames.json(), "funcTable": m.funcs.json(),
+		"resourceTable": newFirefoxTable("lib", "name", "host", "type").json(),
+		"nativeSymbols": newFirefoxTable("libIndex", "address", "name", "functionSize").json(),
 	}
 }
-
-// list returns an empty list for nil, which JSON writes as null.
-func list(values []any) []any {
-	if values == nil {
-		return []any{}
-	}
-	return values
-}
-
-func zeros(n int) []any { return filled(n, 0) }
-
-func filled(n int, value any) []any { return slices.Repeat([]any{value}, n) }
