@@ -180,7 +180,7 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 			Send: func(ctx context.Context, profile []byte) error {
 				return f.collector.Push(ctx, export.OTLPMessage(profile))
 			},
-			Told: func(text string) { termtext.Fprintf(t.err, "cpprof: %s\n", text) },
+			Told: func(text string) { tell(t.err, "%s", text) },
 		}
 	}
 	server, err := agent.Listen(f.listen, o)

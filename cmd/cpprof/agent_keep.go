@@ -12,7 +12,6 @@ import (
 	"github.com/cpprof/cpprof/internal/agent"
 	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/memory"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ func (f *agentFlags) keeping(t terminal) (*agent.Keeping, error) {
 			kept func(string, agent.Kept, error)) error {
 			return keepApart(ctx, t, p, orders, kept)
 		},
-		Told: func(text string) { termtext.Fprintf(t.err, "cpprof: %s\n", text) },
+		Told: func(text string) { tell(t.err, "%s", text) },
 	}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/lists"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/delve"
 	"github.com/spf13/cobra"
@@ -74,7 +73,7 @@ func find(t terminal, pid int, backend string) (*sampler.Process, attacher, erro
 		return nil, nil, sampler.AttachError(pid, fmt.Errorf("%w%s", err, hint))
 	}
 	if hint != "" {
-		termtext.Fprintf(t.err, "cpprof: process %d is the go command%s\n", pid, hint)
+		tell(t.err, "process %d is the go command%s", pid, hint)
 	}
 	return p, attach, nil
 }

@@ -104,7 +104,7 @@ func (f *exportFlags) run(t terminal, path string) error {
 		return err
 	}
 	for _, w := range s.Warnings {
-		termtext.Fprintf(t.err, "cpprof: warning: %s: %s\n", path, w.Message)
+		tell(t.err, "warning: %s: %s", path, w.Message)
 	}
 	if f.output == "-" {
 		return exportError(path, to, to.Write(t.out, s))

@@ -86,8 +86,7 @@ func readToken(t terminal, path string) (string, error) {
 	}
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" &&
 		info.Mode().Perm()&0o006 != 0 {
-		termtext.Fprintf(t.err,
-			"cpprof: --token-file %s: all users of this host can read or write it: chmod o= %s\n",
+		tell(t.err, "--token-file %s: all users of this host can read or write it: chmod o= %s",
 			path, path)
 	}
 	return token, nil

@@ -70,7 +70,7 @@ func (f *findFlags) run(t terminal, c *cobra.Command, path string) error {
 		if len(classes) > 1 {
 			showing = fmt.Sprintf("the %d busiest classes in turn", len(classes))
 		}
-		termtext.Fprintf(t.err, "cpprof: no view is chosen: showing %s\n", termtext.Text(showing))
+		tell(t.err, "no view is chosen: showing %s", termtext.Text(showing))
 	}
 	if c.Flags().Changed("interactive") {
 		return f.converse(t, c, path, classes)
@@ -151,7 +151,7 @@ func (f *findFlags) judge(t terminal, r *foundIn) error {
 		return nil
 	}
 	if above := r.found.Above(f.failAbove.value); len(above) > 0 {
-		termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d call sequences found\n",
+		tell(t.err, "more than %s: %d of the %d call sequences found",
 			f.failAbove.text, len(above), len(r.found.Bottlenecks))
 		return &statusError{exitAbove}
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/share"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -243,7 +242,7 @@ func markCore(t terminal, r *sampledata.Recording, path string, input *inputFlag
 		MaxMemory: cmp.Or(int64(input.memory), memory.Default())}
 	var err error
 	if r.Marking, err = coreMarking(path, input.program, limits); err != nil {
-		termtext.Fprintf(t.err, "cpprof: what is stuck for good is not known: %s\n", err)
+		tell(t.err, "what is stuck for good is not known: %s", err)
 	}
 	return checkMaxHalt(maxHalt)
 }

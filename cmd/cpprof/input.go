@@ -13,7 +13,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
@@ -67,7 +66,7 @@ func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, er
 		if f.strict {
 			return nil, &missingError{in.Name, missing}
 		}
-		termtext.Fprintf(f.err, "cpprof: warning: %s: %s\n", in.Name, missing)
+		tell(f.err, "warning: %s: %s", in.Name, missing)
 	}
 	return r, nil
 }

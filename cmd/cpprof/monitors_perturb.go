@@ -11,7 +11,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/spf13/cobra"
@@ -129,7 +128,7 @@ func (f *perturbFlags) inRuns(ctx context.Context, t terminal,
 	}
 	for run := range 2 * f.runs {
 		with := run%2 == run/2%2 // with, without, without, with, ...: so that a drift is in both
-		termtext.Fprintf(t.err, "cpprof: run %d of %d\n", run+1, 2*f.runs)
+		tell(t.err, "run %d of %d", run+1, 2*f.runs)
 		spent, err := f.run(ctx, t, program, command, with)
 		if err != nil {
 			return nil, err

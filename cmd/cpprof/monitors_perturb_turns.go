@@ -11,7 +11,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -82,7 +81,7 @@ func (f *perturbFlags) takeTurns(ctx context.Context, t terminal, ended <-chan e
 	for turn := -1; turn < len(with); turn++ {
 		sample(turn < 0 || with[turn])
 		if turn >= 0 && turn%2 == 0 {
-			termtext.Fprintf(t.err, "cpprof: turns %d and %d of %d\n", turn+1, turn+2, len(with))
+			tell(t.err, "turns %d and %d of %d", turn+1, turn+2, len(with))
 		}
 		select {
 		case <-ctx.Done():

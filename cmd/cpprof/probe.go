@@ -143,7 +143,7 @@ func (f *probeFlags) live(ctx context.Context, t terminal, c *cobra.Command,
 	if left != nil {
 		out = ""
 	}
-	termtext.Fprintf(t.err, "cpprof: %s; %sthe recording is in %s\n",
+	tell(t.err, "%s; %sthe recording is in %s",
 		probesEnded(ctx, target.Process, result.End), out, g.file)
 	return errors.Join(f.show(t, g.file, g.live.Recording()), left)
 }
@@ -196,7 +196,7 @@ func (f *probeFlags) functions(t terminal, pid int, patterns []string) (list []p
 			sampledata.MaxProbes)
 	}
 	for _, err := range refusals {
-		termtext.Fprintf(t.err, "cpprof: %v\n", err)
+		tell(t.err, "%v", err)
 	}
 	program.AddArguments(list)
 	return list, program, nil

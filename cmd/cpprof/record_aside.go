@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 )
@@ -77,5 +76,5 @@ func (l *targetLog) close(t terminal) {
 		_ = os.Remove(l.path)
 		return
 	}
-	termtext.Fprintf(t.err, "cpprof: the program's output is in %s\n", l.path)
+	tell(t.err, "the program's output is in %s", l.path)
 }

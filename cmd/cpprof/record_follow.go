@@ -144,7 +144,7 @@ func (g *programRecording) Ended(result sampler.Result) error {
 		r.signals.fromTerminal() {
 		became = "interrupted" // the program got the same Ctrl-C, and may take a moment to end
 	}
-	termtext.Fprintf(r.say.out, "cpprof: recorded %s into %s: %s in %s: %s\n", g.who(), g.file,
+	tell(r.say.out, "recorded %s into %s: %s in %s: %s", g.who(), g.file,
 		achieved(result.Progress), result.Elapsed.Round(time.Millisecond), became)
 	r.made++
 	if result.Samples > r.samples {
@@ -172,8 +172,7 @@ func (g *programRecording) Dropped(err error) {
 // suggestFollowExec prints how to record a program that has replaced a
 // recorded one (exec).
 func (n *narrator) suggestFollowExec() {
-	termtext.Fprintln(n.out,
-		"cpprof: add --follow-exec to record the program that it executed, too")
+	tell(n.out, "add --follow-exec to record the program that it executed, too")
 }
 
 // announce prints a message, but only on a terminal.
@@ -198,18 +197,17 @@ func (r *recordRun) conclude(ctx context.Context, programs sampler.Programs) err
 	}
 	if r.made > 0 {
 		if programs.Err != nil {
-			termtext.Fprintf(r.say.out, "cpprof: not recorded: %v\n", programs.Err)
+			tell(r.say.out, "not recorded: %v", programs.Err)
 		}
 		if len(programs.Brief) > 0 {
-			termtext.Fprintf(r.say.out, "cpprof: ended before the first sample: %s\n",
-				listed(programs.Brief))
+			tell(r.say.out, "ended before the first sample: %s", listed(programs.Brief))
 		}
 		if r.largest != "" {
-			termtext.Fprintf(r.say.out, "cpprof: next: cpprof why %s\n", words.Shell(r.largest))
+			tell(r.say.out, "next: cpprof why %s", words.Shell(r.largest))
 		}
 		return nil
 	}
-	termtext.Fprintf(r.say.out, "cpprof: %v\n", r.nothingRecorded(ctx, programs))
+	tell(r.say.out, "%v", r.nothingRecorded(ctx, programs))
 	r.say.stillRunning(r.root)
 	if status := exitStatus(r.root); status != nil {
 		return status

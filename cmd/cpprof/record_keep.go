@@ -12,7 +12,6 @@ import (
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
@@ -215,8 +214,7 @@ func (n *narrator) kept(who string, one live.Keeping, times int) {
 	defer n.mu.Unlock()
 	n.clear()
 	if one.Err != nil {
-		termtext.Fprintf(n.out, "cpprof: %s%s, but the last seconds can't be kept: %v\n", who,
-			one.Reason, one.Err)
+		tell(n.out, "%s%s, but the last seconds can't be kept: %v", who, one.Reason, one.Err)
 		return
 	}
 	n.written = max(n.written, one.Number)
@@ -224,9 +222,8 @@ func (n *narrator) kept(who string, one live.Keeping, times int) {
 	if one.Short {
 		length += " (--max-memory allows no more)"
 	}
-	termtext.Fprintf(n.out, "cpprof: %s%s: kept the last %s in %s (%d of %d); next: cpprof why %s\n",
-		who, one.Reason, length, one.Name, one.Number, times,
-		words.Shell(one.Name))
+	tell(n.out, "%s%s: kept the last %s in %s (%d of %d); next: cpprof why %s",
+		who, one.Reason, length, one.Name, one.Number, times, words.Shell(one.Name))
 }
 
 // waits prints what --keep waits for.
@@ -239,8 +236,7 @@ func (n *narrator) waits(f *keepFlags, pid int, file string) {
 	if f.when != "" {
 		at = "when " + f.when + ", " + at
 	}
-	termtext.Fprintf(n.out, "cpprof: keeping the last %v of process %d, for %s: %s\n", f.span, pid,
-		file, at)
+	tell(n.out, "keeping the last %v of process %d, for %s: %s", f.span, pid, file, at)
 }
 
 // endKept prints how a recording with --keep ended.
@@ -254,5 +250,5 @@ func (n *narrator) endKept(became string, f *keepFlags) {
 	default:
 		became = fmt.Sprintf("%s kept; %s", report.Counted(written, "recording"), became)
 	}
-	termtext.Fprintf(n.out, "cpprof: %s\n", became)
+	tell(n.out, "%s", became)
 }

@@ -36,8 +36,7 @@ func newNarrator(t terminal) *narrator {
 
 func (n *narrator) begin(p *sampler.Process, file string) {
 	if n.live {
-		termtext.Fprintf(n.out, "cpprof: recording process %d into %s; Ctrl-C ends the recording\n",
-			p.PID, file)
+		tell(n.out, "recording process %d into %s; Ctrl-C ends the recording", p.PID, file)
 	}
 }
 
@@ -76,8 +75,7 @@ func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 	}
 	n.clear()
 	if n.deadlocks > described {
-		termtext.Fprintf(n.out,
-			"cpprof: there are more deadlocks; cpprof locks --top 0 shows them all\n")
+		tell(n.out, "there are more deadlocks; cpprof locks --top 0 shows them all")
 		return
 	}
 	termtext.Fprintf(n.out, "cpprof: DEADLOCK in %s (process %d):\n%s", p.Name, p.PID,
@@ -87,19 +85,16 @@ func (n *narrator) deadlock(p *sampler.Process, d locks.Deadlock) {
 // beside prints that another process samples the target, too.
 func (n *narrator) beside(p *sampler.Process, other sampler.Peer) {
 	n.clear()
-	termtext.Fprintf(n.out,
-		"cpprof: process %d is also sampled by %s; the samples of both cost it time\n",
-		p.PID, other)
+	tell(n.out, "process %d is also sampled by %s; the samples of both cost it time", p.PID, other)
 }
 
 // end prints what was recorded, what became of the target, and
 // what to do next.
 func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
-	termtext.Fprintf(n.out, "cpprof: recorded %s in %s: %s\n", achieved(r.Progress),
+	tell(n.out, "recorded %s in %s: %s", achieved(r.Progress),
 		r.Elapsed.Round(time.Millisecond), becameOf(p, r.End))
 	if r.Samples == 0 {
-		termtext.Fprintf(n.out,
-			"cpprof: %s has no samples: record for longer, or at a higher --rate\n", file)
+		tell(n.out, "%s has no samples: record for longer, or at a higher --rate", file)
 		return
 	}
 	n.suggestLonger(r)
@@ -108,15 +103,14 @@ func (n *narrator) end(p *sampler.Process, file string, r sampler.Result) {
 	if n.calls != "" {
 		next = "cpprof calls " + words.Shell(file) + " " + words.Shell(n.calls)
 	}
-	termtext.Fprintf(n.out, "cpprof: next: %s\n", next)
+	tell(n.out, "next: %s", next)
 }
 
 // suggestLonger prints that a recording was too short if the
 // stacks of many goroutines are not known.
 func (n *narrator) suggestLonger(r sampler.Result) {
 	if r.Unread > 0 && 10*r.Unread >= r.Goroutines {
-		termtext.Fprintf(n.out,
-			"cpprof: the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)\n",
+		tell(n.out, "the machine is so busy that the stacks of %d of %s were not read in that time: record for longer (-d %v)",
 			r.Unread, report.Counted(r.Goroutines, "goroutine"), enough(r))
 	}
 }
@@ -139,13 +133,11 @@ func (n *narrator) suggestBound(r sampler.Result) {
 		what = "of halting the program"
 	}
 	if r.Bound.Used > 0 {
-		termtext.Fprintf(n.out,
-			"cpprof: each sample cost %v %s: %.0f%% of a core in all, since fewer samples say nothing; '%s %.3g%%' takes no more than that\n",
+		tell(n.out, "each sample cost %v %s: %.0f%% of a core in all, since fewer samples say nothing; '%s %.3g%%' takes no more than that",
 			r.Bound.Cost.Round(10*time.Microsecond), what, 100*r.Bound.Used, r.Bound.Flag, 100*r.Bound.Share)
 		return
 	}
-	termtext.Fprintf(n.out,
-		"cpprof: the samples are few: each cost %v %s, and %s allows %.3g%%; %s\n",
+	tell(n.out, "the samples are few: each cost %v %s, and %s allows %.3g%%; %s",
 		r.Bound.Cost.Round(10*time.Microsecond), what, r.Bound.Flag, 100*r.Bound.Share,
 		remedy(r.Bound))
 }

@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/views"
@@ -112,8 +111,7 @@ func openTarget(t terminal, f *recordFlags, command []string) (target, error) {
 	if err != nil {
 		select {
 		case <-p.Done():
-			termtext.Fprintf(t.err, "cpprof: %s ended before it could be sampled: %s\n", command[0],
-				p.End().Detail)
+			tell(t.err, "%s ended before it could be sampled: %s", command[0], p.End().Detail)
 			return target{}, &statusError{int(p.End().ExitStatus)}
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -289,7 +287,7 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 	if p == nil || !p.Launched || errors.As(failure, &status) {
 		return failure
 	}
-	termtext.Fprintf(t.err, "cpprof: %v\n", failure)
+	tell(t.err, "%v", failure)
 	newNarrator(t).stillRunning(p)
 	if limit := f.options.Duration; limit > 0 {
 		limited, stop := context.WithTimeout(ctx, limit)
@@ -308,8 +306,7 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 // stillRunning prints that a launched program continues unrecorded, if it does.
 func (n *narrator) stillRunning(p *sampler.Process) {
 	if p.Launched && !p.HasEnded() {
-		termtext.Fprintf(n.out,
-			"cpprof: the launched program continues as process %d, and is not recorded\n", p.PID)
+		tell(n.out, "the launched program continues as process %d, and is not recorded", p.PID)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/live"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/heap"
@@ -91,7 +90,7 @@ func (s *signals) watch(ends, suspends <-chan os.Signal, done <-chan struct{}, c
 					status = 128 + int(n)
 				}
 				if err := probe.CloseAll(); err != nil {
-					termtext.Fprintf(os.Stderr, "cpprof: %v\n", err)
+					tell(os.Stderr, "%v", err)
 					status = exitFailed
 				}
 				os.Exit(status) // if a target is halted right now, the system resumes it
@@ -132,7 +131,7 @@ func stuckRead(patience time.Duration) error {
 // endStuck ends this process, since a read of a program's memory
 // does not return. The system detaches from the program.
 func endStuck(err error) {
-	termtext.Fprintf(os.Stderr, "cpprof: ended at once: %v\n", err)
+	tell(os.Stderr, "ended at once: %v", err)
 	os.Exit(exitFailed)
 }
 
@@ -146,7 +145,7 @@ func (s *signals) suspend(more <-chan os.Signal) {
 	defer s.halting.Unlock()
 	for b := range s.backends {
 		if err := b.Backend.Release(); err != nil {
-			termtext.Fprintf(os.Stderr, "cpprof: not suspended: %v\n", err)
+			tell(os.Stderr, "not suspended: %v", err)
 			return
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/tui"
@@ -210,13 +209,13 @@ func endLaunched(ctx context.Context, t terminal, p *sampler.Process) {
 	if err != nil || process.Signal(os.Interrupt) != nil {
 		return
 	}
-	termtext.Fprintf(t.err, "cpprof: %s (process %d), which cpprof started, is interrupted now\n",
+	tell(t.err, "%s (process %d), which cpprof started, is interrupted now",
 		filepath.Base(p.Name), p.PID)
 	const usual = time.Second
 	patient, stop := context.WithTimeout(ctx, usual)
 	defer stop()
 	if _, err := p.Wait(patient); err != nil && ctx.Err() == nil {
-		termtext.Fprintf(t.err, "cpprof: waiting for its end; Ctrl-C ends the wait\n")
+		tell(t.err, "waiting for its end; Ctrl-C ends the wait")
 		_, _ = p.Wait(ctx)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"github.com/cpprof/cpprof/internal/page"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -45,7 +44,7 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(ctx) }()
-	termtext.Fprintf(t.err, "cpprof: %s shows the recording; Ctrl-C ends both\n", server.URL)
+	tell(t.err, "%s shows the recording; Ctrl-C ends both", server.URL)
 	if !f.noBrowser {
 		openBrowser(ctx, server.URL)
 	}

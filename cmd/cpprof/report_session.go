@@ -95,14 +95,14 @@ func showWindow(t terminal, src *session.Source, w session.Window, asJSON bool) 
 		return err
 	}
 	if _, ok := errors.AsType[*session.MissingError](err); ok { // the recording that it was compared with is gone
-		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		tell(t.err, "a window is left out: %v", err)
 		return nil
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", src.Path, err)
 	}
 	if _, ok := errors.AsType[*views.UnknownClassError](err); ok { // the session had other classes
-		termtext.Fprintf(t.err, "cpprof: a window is left out: %v\n", err)
+		tell(t.err, "a window is left out: %v", err)
 		return nil
 	}
 	if err != nil {

@@ -60,6 +60,11 @@ func (o *output) Write(p []byte) (n int, err error) {
 	return n, o.err
 }
 
+// tell writes a message.
+func tell(to io.Writer, format string, args ...any) {
+	termtext.Fprintf(to, "cpprof: "+format+"\n", args...)
+}
+
 // print writes a report, as JSON if that is asked for.
 func (t terminal) print(r report.Report, asJSON bool) error {
 	if asJSON {
@@ -113,7 +118,7 @@ func (e *statusError) Error() string { return fmt.Sprintf("exit status %d", e.st
 // run executes one command line and returns the exit status.
 func run(ctx context.Context, args []string, t terminal) int {
 	if err := former(args); err != nil {
-		termtext.Fprintf(t.err, "cpprof: %v\n", err)
+		tell(t.err, "%v", err)
 		return exitUsage
 	}
 	out := &output{to: t.out}
@@ -140,7 +145,7 @@ func run(ctx context.Context, args []string, t terminal) int {
 		termtext.Fprintf(t.err, "cpprof: %v\nSee '%s --help'.\n", err, command.CommandPath())
 		return exitUsage
 	}
-	termtext.Fprintf(t.err, "cpprof: %v\n", err)
+	tell(t.err, "%v", err)
 	return exitFailed
 }
 

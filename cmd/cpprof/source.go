@@ -199,8 +199,7 @@ func (f *viewFlags) read(s *source, in *interchange.Input) (err error) {
 		s.options.LeaveOutIdle = false
 	}
 	if by := s.options.Classes; !by.Applies(s.recording) {
-		termtext.Fprintf(f.err,
-			"cpprof: warning: no goroutine of %s has the label %s: classes are by function\n",
+		tell(f.err, "warning: no goroutine of %s has the label %s: classes are by function",
 			s.path, by.Label)
 	}
 	if err := s.checkSpan(); err != nil {
@@ -276,8 +275,7 @@ func loadConfig(path string, warnings io.Writer) (*config.Config, error) {
 			return nil, err
 		}
 		for _, file := range ignored {
-			termtext.Fprintf(warnings,
-				"cpprof: warning: %s belongs to another user and is ignored; to use it, add --set config=%s\n", file, words.Shell(file))
+			tell(warnings, "warning: %s belongs to another user and is ignored; to use it, add --set config=%s", file, words.Shell(file))
 		}
 		path = found
 	}

@@ -147,7 +147,7 @@ func (f *stuckFlags) show(t terminal, answers []*report.Stuck) error {
 		big.NewRat(int64(n), int64(all)).Cmp(f.failAbove.value) <= 0 {
 		return nil
 	}
-	termtext.Fprintf(t.err, "cpprof: more than %s: %d of %s stuck for good\n", f.failAbove.text, n,
+	tell(t.err, "more than %s: %d of %s stuck for good", f.failAbove.text, n,
 		report.Counted(all, "goroutine"))
 	return &statusError{exitAbove}
 }

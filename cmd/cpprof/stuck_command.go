@@ -76,7 +76,7 @@ func (f *stuckFlags) showWatched(t terminal, list []*watchedProgram) error {
 	examined := 0
 	for _, w := range list {
 		if w.last == nil {
-			termtext.Fprintf(t.err, "cpprof: %s (process %d) was not examined: %v\n",
+			tell(t.err, "%s (process %d) was not examined: %v",
 				filepath.Base(w.p.Name), w.p.PID, w.failure())
 			continue
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -155,7 +154,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	if end.Cause != sampledata.EndInterrupted {
 		became = fmt.Sprintf("process %d has ended: %s", p.PID, became)
 	}
-	termtext.Fprintf(t.err, "cpprof: %s\n", became)
+	tell(t.err, "%s", became)
 	return nil
 }
 

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/tui/session"
@@ -205,6 +204,6 @@ func keep(t terminal, path string, before, now *session.State) {
 		return
 	}
 	if err = errors.Join(err, now.Save(path)); err != nil {
-		termtext.Fprintf(t.err, "cpprof: the windows can't be saved for the next time: %v\n", err)
+		tell(t.err, "the windows can't be saved for the next time: %v", err)
 	}
 }

@@ -233,8 +233,7 @@ func (f *whyFlags) status(t terminal, a *why.Answer) error {
 	if above == 0 {
 		return nil
 	}
-	termtext.Fprintf(t.err, "cpprof: more than %s: %d of the %d findings\n", f.failAbove.text,
-		above, len(a.Findings))
+	tell(t.err, "more than %s: %d of the %d findings", f.failAbove.text, above, len(a.Findings))
 	return &statusError{exitAbove}
 }
 
@@ -277,6 +276,6 @@ func (f *whyFlags) warnOfDifferent(a, b *source) {
 	}
 	text := fmt.Sprintf("%s is of %s, %s is of %s%s: if these are different programs, don't compare them",
 		a.path, now, b.path, other, reason)
-	termtext.Fprintf(f.err, "cpprof: warning: %s\n", text)
+	tell(f.err, "warning: %s", text)
 	f.warnings = append(f.warnings, sampledata.Warning{Kind: "other-program", Message: text})
 }

@@ -106,7 +106,7 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 			becameOf(target.Process, result.End))
 		status = exitStatus(target.Process)
 	}
-	termtext.Fprintf(t.err, "cpprof: %s; the recording is in %s\n", sure, g.file)
+	tell(t.err, "%s; the recording is in %s", sure, g.file)
 	if err := errors.Join(f.conclude(t, s), left); err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 	}
 	program, err := probe.OpenPID(target.PID)
 	if err != nil {
-		termtext.Fprintf(t.err, "cpprof: no probes: %v; the answer is from samples only\n", err)
+		tell(t.err, "no probes: %v; the answer is from samples only", err)
 		return nil
 	}
 	list, refused := experiments(program, a)
@@ -47,8 +47,7 @@ func (f *whyFlags) probe(ctx context.Context, t terminal, target target, g *grow
 			err)
 		return nil
 	case len(list)+len(refused) == 0:
-		termtext.Fprintf(t.err,
-			"cpprof: no probes: there is no finding so far that the number or length of calls would decide\n")
+		tell(t.err, "no probes: there is no finding so far that the number or length of calls would decide")
 		return nil
 	}
 	if sink.add(set, refused) && set != nil {
