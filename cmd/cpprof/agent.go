@@ -65,11 +65,9 @@ user may trace. Who has the token of --token-file, or a certificate of --client-
 address that other hosts reach needs one of these.`,
 		Example: `  cpprof agent --match 'shop-*' --keep 60s --when 'goroutines.blocked > 100'
   cpprof agent --listen :6061 --token-file token --tls-cert cert.pem --tls-key key.pem`,
-		Args: usageArgs(cobra.NoArgs),
+		Args:    usageArgs(cobra.NoArgs),
+		PreRunE: usageArgs(f.check),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(c); err != nil {
-				return &usageError{err}
-			}
 			if task := os.Getenv(agentTask); task != "" {
 				return f.recordTask(c.Context(), t, task)
 			}
@@ -101,7 +99,7 @@ address that other hosts reach needs one of these.`,
 	return c
 }
 
-func (f *agentFlags) check(c *cobra.Command) error {
+func (f *agentFlags) check(c *cobra.Command, _ []string) error {
 	for _, pattern := range f.match {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("--match %s: want a file name, or a pattern such as 'shop-*': %w",
@@ -161,11 +159,8 @@ func (f *agentFlags) run(ctx context.Context, t terminal) error {
 	}
 	ctx, signals := watchSignals(ctx)
 	defer signals.stop()
-	if f.limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.limit)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, f.limit)
+	defer cancel()
 	o.Record = func(ctx context.Context, p *sampler.Process,
 		lasts time.Duration) (agent.Profiles, int, error) {
 		return recordApart(ctx, t, p, lasts)

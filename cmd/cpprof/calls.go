@@ -66,11 +66,8 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if err := checkTop(f.top); err != nil {
 		return err
 	}
-	s, err := f.open(args[0])
+	s, err := f.openSampled(args[0], "times, and so no calls")
 	if err != nil {
-		return err
-	}
-	if err := s.needSamples("times, and so no calls"); err != nil {
 		return err
 	}
 	if err := s.checkSpan(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/cpprof/cpprof/internal/edit"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -111,13 +112,10 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 		title := g.Title
 		if what, ok := inOneLine[g.ID]; ok {
 			termtext.Fprintf(b, "%-*s  %s: %s\n", margin, title,
-				strings.Join(commandsOf(c, g.ID), ", "), what)
+				strings.Join(lists.Each(commandsOf(c, g.ID), (*cobra.Command).Name), ", "), what)
 			continue
 		}
-		for _, sub := range c.Commands() {
-			if sub.GroupID != g.ID || !sub.IsAvailableCommand() {
-				continue
-			}
+		for _, sub := range commandsOf(c, g.ID) {
 			termtext.Fprintf(b, "%-*s  %-*s  %s\n", margin, title, sub.NamePadding(), sub.Name(),
 				sub.Short)
 			title = ""
@@ -125,15 +123,11 @@ func listCommands(b *strings.Builder, c *cobra.Command) {
 	}
 }
 
-// commandsOf returns the names of the commands of a group.
-func commandsOf(c *cobra.Command, group string) []string {
-	var names []string
-	for _, sub := range c.Commands() {
-		if sub.GroupID == group && sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
+// commandsOf returns the commands of a group.
+func commandsOf(c *cobra.Command, group string) []*cobra.Command {
+	return slices.DeleteFunc(slices.Clone(c.Commands()), func(sub *cobra.Command) bool {
+		return sub.GroupID != group || !sub.IsAvailableCommand()
+	})
 }
 
 // listFlags writes the flags by group, or in one list if they
@@ -172,15 +166,10 @@ func subset(flags *pflag.FlagSet, names []string) *pflag.FlagSet {
 
 // ungrouped returns the names of the flags that no group lists.
 func ungrouped(flags *pflag.FlagSet) []string {
-	grouped := map[string]bool{}
-	for _, g := range flagGroups {
-		for _, name := range g.names {
-			grouped[name] = true
-		}
-	}
 	var names []string
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !grouped[f.Name] && !f.Hidden {
+		lists := func(g flagGroup) bool { return slices.Contains(g.names, f.Name) }
+		if !f.Hidden && !slices.ContainsFunc(flagGroups, lists) {
 			names = append(names, f.Name)
 		}
 	})

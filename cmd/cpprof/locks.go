@@ -53,11 +53,8 @@ The Go runtime does not record who holds a lock; cpprof infers it: see docs/limi
 		if instances {
 			by = locks.ByInstance
 		}
-		s, err := f.open(path)
+		s, err := f.openSampled(path, "waits for locks")
 		if err != nil {
-			return err
-		}
-		if err := s.needSamples("waits for locks"); err != nil {
 			return err
 		}
 		a, err := locks.Analyse(s.recording, s.options, by)

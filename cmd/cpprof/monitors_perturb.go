@@ -49,10 +49,8 @@ program works, such as the rate of the requests that it served; it comes first.
 --base stacks compares with a recording without monitors: that is what the monitors add.`,
 		Example: `  cpprof monitors perturb -n 10 -- ./batch input.txt
   cpprof monitors perturb -p 4711 -m main.served --progress 'rate(main.served)'`,
+		PreRunE: usageArgs(f.check),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c, args); err != nil {
-				return &usageError{err}
-			}
 			ctx, signals := watchSignals(c.Context())
 			defer signals.stop()
 			p, err := f.measure(ctx, t, args)

@@ -61,10 +61,8 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
   cpprof record -- go test ./pkg -run TestSlow -count=1
   cpprof record --child server -- ./start.sh   # only the programs named server
   cpprof record --rate 100 --max-overhead 5% -d 1m -p 4711`,
+		PreRunE: usageArgs(f.check),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c, args); err != nil {
-				return &usageError{err}
-			}
 			if err := setMark(&f.options, f.maxHalt, f.backend, f.maxCPU.float()); err != nil {
 				return err
 			}

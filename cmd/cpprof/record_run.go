@@ -289,11 +289,8 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 	}
 	tell(t.err, "%v", failure)
 	newNarrator(t).stillRunning(p)
-	if limit := f.options.Duration; limit > 0 {
-		limited, stop := context.WithTimeout(ctx, limit)
-		defer stop()
-		ctx = limited
-	}
+	ctx, stop := within(ctx, f.options.Duration)
+	defer stop()
 	if _, err := p.Wait(ctx); err != nil && s.fromTerminal() {
 		p.Wait(context.WithoutCancel(ctx)) // the program got the same Ctrl-C
 	}
@@ -301,6 +298,14 @@ func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampl
 		return err
 	}
 	return &statusError{exitFailed}
+}
+
+// within returns a context that ends after a time, unless that is 0.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
 }
 
 // stillRunning prints that a launched program continues unrecorded, if it does.

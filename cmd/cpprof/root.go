@@ -169,42 +169,27 @@ func newRootCommand(t terminal) *cobra.Command {
 		return &usageError{flagError(c, err)}
 	})
 	root.SetUsageFunc(usage)
-	for _, title := range []string{groupRecord, groupShow, groupFind, groupFiles, groupMore} {
-		root.AddGroup(&cobra.Group{ID: title, Title: title})
-	}
+	addGroup(root, groupRecord, newDemoCommand(t), newRecordCommand(t), newTopCommand(t),
+		newDumpGoroutinesCommand(t), newProbeCommand(t))
+	addGroup(root, groupShow, newWhyCommand(t), newStuckCommand(t), newViewCommand(t),
+		newWebCommand(t), newReportCommand(t), newClassesCommand(t), newLocksCommand(t),
+		newCallsCommand(t), newCostCommand(t), newInfoCommand(t))
+	addGroup(root, groupFind, newFindCommand(t), newMonitorsCommand(t))
+	addGroup(root, groupFiles, newImportCommand(t), newExportCommand(t))
+	addGroup(root, groupMore, newAgentCommand(t), newMCPCommand(t))
 	root.SetCompletionCommandGroupID(groupMore)
-	root.AddCommand(
-		inGroup(groupRecord, newDemoCommand(t)),
-		inGroup(groupRecord, newRecordCommand(t)),
-		inGroup(groupRecord, newTopCommand(t)),
-		inGroup(groupRecord, newDumpGoroutinesCommand(t)),
-		inGroup(groupShow, newWhyCommand(t)),
-		inGroup(groupShow, newStuckCommand(t)),
-		inGroup(groupRecord, newProbeCommand(t)),
-		inGroup(groupShow, newViewCommand(t)),
-		inGroup(groupShow, newWebCommand(t)),
-		inGroup(groupShow, newReportCommand(t)),
-		inGroup(groupShow, newClassesCommand(t)),
-		inGroup(groupShow, newLocksCommand(t)),
-		inGroup(groupShow, newCallsCommand(t)),
-		inGroup(groupShow, newCostCommand(t)),
-		inGroup(groupShow, newInfoCommand(t)),
-		inGroup(groupFind, newFindCommand(t)),
-		inGroup(groupFind, newMonitorsCommand(t)),
-		inGroup(groupFiles, newImportCommand(t)),
-		inGroup(groupFiles, newExportCommand(t)),
-		inGroup(groupMore, newAgentCommand(t)),
-		inGroup(groupMore, newMCPCommand(t)),
-	)
 	root.SetHelpCommand(newHelpCommand(t))
 	addCompletionHelp(root)
 	return root
 }
 
-// inGroup puts a command into a group of the help.
-func inGroup(group string, c *cobra.Command) *cobra.Command {
-	c.GroupID = group
-	return c
+// addGroup adds commands, and a group of the help that lists them.
+func addGroup(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // addCompletionHelp replaces the help of the completion commands, which cobra

@@ -231,6 +231,15 @@ func (s *source) needSamples(what string) error {
 	return nil
 }
 
+// openSampled is open for a command that needs what profiles lack.
+func (f *viewFlags) openSampled(path, what string) (*source, error) {
+	s, err := f.open(path)
+	if err == nil {
+		err = s.needSamples(what)
+	}
+	return s, err
+}
+
 // checkSpan returns an error if the span has no samples.
 func (s *source) checkSpan() error {
 	if s.options.Span != (views.Span{}) {

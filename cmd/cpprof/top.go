@@ -57,13 +57,9 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
   cpprof top -p 4711 --sort monitor            # who waits most for locks comes first
   cpprof top -p 4711 --samples 'cpu.used > 1'  # only while it used more than one processor
   cpprof top -p 4711 -n 1 | cat                # print one block`,
-		Args: usageArgs(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(c); err != nil {
-				return &usageError{err}
-			}
-			return f.run(c.Context(), t)
-		},
+		Args:    usageArgs(cobra.NoArgs),
+		PreRunE: usageArgs(f.check),
+		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c.Context(), t) },
 	}
 	flags := c.Flags()
 	flags.SortFlags = false
@@ -84,7 +80,7 @@ func sortColumns() []string {
 }
 
 // check returns an error if a flag has an impossible value.
-func (f *topFlags) check(c *cobra.Command) error {
+func (f *topFlags) check(c *cobra.Command, _ []string) error {
 	if err := needProcess(c); err != nil {
 		return err
 	}
@@ -112,13 +108,11 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 	if err != nil {
 		return err
 	}
-	s := source{path: fmt.Sprintf("process %d", pid)}
-	if s.config, err = f.view.configuration(); err != nil {
+	s, err := f.view.prepared()
+	if err != nil {
 		return err
 	}
-	if s.options, err = f.view.viewOptions(s.config); err != nil {
-		return err
-	}
+	s.path = fmt.Sprintf("process %d", pid)
 	if f.view.samples != "" { // which may be by monitors
 		if f.options.Monitors, err = monitor.Choose(true, requests(s.config)); err != nil {
 			return err
@@ -143,7 +137,7 @@ func (f *topFlags) run(ctx context.Context, t terminal) error {
 		return sampler.AttachError(pid, err)
 	}
 	defer feed.Stop()
-	if err := f.show(ctx, t, feed, &s); err != nil {
+	if err := f.show(ctx, t, feed, s); err != nil {
 		return err
 	}
 	end, err := feed.Stop()

@@ -87,11 +87,8 @@ func (f *webFlags) run(ctx context.Context, t terminal, path string) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop) // the second signal ends cpprof at once
-	if f.limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, f.limit)
-		defer cancel()
-	}
+	ctx, cancel := within(ctx, f.limit)
+	defer cancel()
 	termtext.Fprintf(t.out, "%s\nCtrl-C ends it.\n", server.URL)
 	if !f.noBrowser {
 		openBrowser(ctx, server.URL)
@@ -138,15 +135,9 @@ func openBrowser(ctx context.Context, url string) {
 
 // writeThreads writes the Thread Views of all classes for pprof.
 func writeThreads(w io.Writer, s *source) error {
-	v, err := s.view(views.Threads)
+	subject, err := new(exportFlags).exportedOf(s)
 	if err != nil {
 		return err
 	}
-	var all exportFlags
-	session, err := all.refined(s, v)
-	if err != nil {
-		return err
-	}
-	err = export.Pprof.Write(w, all.subject(s, session, v.View))
-	return exportError(s.path, export.Pprof, err)
+	return exportError(s.path, export.Pprof, export.Pprof.Write(w, subject))
 }

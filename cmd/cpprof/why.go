@@ -183,13 +183,13 @@ func (f *whyFlags) look(t terminal, basis report.Basis) report.Why {
 		Basis: basis}
 }
 
+// sampledTime is what why needs.
+const sampledTime = "samples over time, and why needs them: 'cpprof find' shows what costs most"
+
 // recorded answers for one recording.
 func (f *whyFlags) recorded(t terminal, path string) error {
-	s, err := f.open(path)
+	s, err := f.openSampled(path, sampledTime)
 	if err != nil {
-		return err
-	}
-	if err := s.needSamples("samples over time, and why needs them: 'cpprof find' shows what costs most"); err != nil {
 		return err
 	}
 	if f.without != "" {
@@ -242,11 +242,8 @@ func (f *whyFlags) together(t terminal, paths []string) error {
 	var all []*sampledata.Recording
 	var first *source
 	for _, path := range paths {
-		s, err := f.open(path)
+		s, err := f.openSampled(path, sampledTime)
 		if err != nil {
-			return err
-		}
-		if err := s.needSamples("samples over time, and why needs them: 'cpprof find' shows what costs most"); err != nil {
 			return err
 		}
 		if first == nil {
