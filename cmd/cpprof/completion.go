@@ -25,7 +25,7 @@ func (f *viewFlags) completePath(c *cobra.Command, args []string, word string) (
 		if err != nil {
 			return nil, err
 		}
-		names := append([]string{calltree.RootName}, v.aspects.Names()...)
+		names := append([]string{calltree.RootName}, v.aspects().Names()...)
 		for i := range v.Tree.Symbols().Len() {
 			names = append(names, v.Tree.Symbols().Name(calltree.Func(i)))
 		}

@@ -40,29 +40,24 @@ func (f *viewFlags) cost(t terminal, recording string, texts []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.open(recording)
+	v, err := f.openView(recording)
 	if err != nil {
 		return err
 	}
-	if err := f.needView(recording); err != nil {
+	aspects := v.aspects()
+	if err := callpath.Aspects(aspects, paths...); err != nil {
 		return err
 	}
-	v, err := f.view(s)
-	if err != nil {
-		return err
-	}
-	if err := callpath.Aspects(v.aspects, paths...); err != nil {
-		return err
-	}
-	costs := &report.Costs{Title: title(s, v), Metric: v.Tree.Main(),
-		Basis: report.BasisOf(s.recording), Width: t.width()}
+	costs := &report.Costs{Title: v.title(), Metric: v.Tree.Main(),
+		Basis: report.BasisOf(v.from.recording), Width: t.width()}
 	for _, p := range paths {
-		costs.Add(p, callpath.Total(v.Tree, v.aspects, p))
+		costs.Add(p, callpath.Total(v.Tree, aspects, p))
 	}
 	if err := t.print(costs, f.json); err != nil {
 		return err
 	}
-	return callpath.Misspelt(v.Tree, views.FrameNames(s.recording, s.options), paths...)
+	return callpath.Misspelt(v.Tree, views.FrameNames(v.from.recording, v.from.options),
+		paths...)
 }
 
 func parsePaths(args []string) ([]callpath.Path, error) {

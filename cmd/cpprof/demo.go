@@ -183,5 +183,5 @@ func evidenceCost(s *source, e demo.Evidence) (*big.Rat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Tree.Main().Cost(callpath.Total(v.Tree, v.aspects, path).Weight), nil
+	return v.Tree.Main().Cost(callpath.Total(v.Tree, v.aspects(), path).Weight), nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cpprof/cpprof/internal/export"
 	"github.com/cpprof/cpprof/internal/lists"
-	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
@@ -164,11 +163,11 @@ func (f *exportFlags) exportedOf(s *source) (*export.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, err := f.refined(s, v)
+	session, err := f.refined(v)
 	if err != nil {
 		return nil, err
 	}
-	return f.subject(s, session, v.View), nil
+	return f.subject(s, session, v), nil
 }
 
 // exportedPair makes the comparison that the flags say to export.
@@ -181,12 +180,11 @@ func (f *exportFlags) exportedPair(path string) (*export.Subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	both, err := compared.Merge()
+	both, err := p.merge(compared)
 	if err != nil {
-		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
+		return nil, err
 	}
-	session, err := f.refined(p.a,
-		&view{View: both, aspects: p.a.config.AllAspects().Membership(both.Tree.Symbols())})
+	session, err := f.refined(both)
 	if err != nil {
 		return nil, err
 	}
@@ -205,18 +203,18 @@ func (f *exportFlags) exportedView() views.Maker {
 
 // refined refines the view. The view of all classes can't be
 // refined: a call path does not lead past the frame of a class.
-func (f *exportFlags) refined(s *source, v *view) (*refine.Session, error) {
+func (f *exportFlags) refined(v *view) (*refine.Session, error) {
 	if len(f.steps) > 0 || f.auto {
-		if err := f.needView(s.path); err != nil {
+		if err := f.needView(v.from.path); err != nil {
 			return nil, err
 		}
 	}
-	return f.session(v.Tree, v.aspects, f.threshold(s.config))
+	return f.session(v)
 }
 
 // subject returns what to export: a view, and its session. The
 // view may be nil if it has all classes.
-func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View) *export.Subject {
+func (f *exportFlags) subject(s *source, session *refine.Session, v *view) *export.Subject {
 	out := &export.Subject{
 		Path: s.path, Title: "Thread Views of all classes", Recording: s.recording,
 		Options: s.options, Config: s.config, View: f.exportedView(),
@@ -229,8 +227,7 @@ func (f *exportFlags) subject(s *source, session *refine.Session, v *views.View)
 		out.Warnings = v.Warnings
 	}
 	if f.server || f.thread != "" {
-		out.Title, out.Open = report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()),
-			v.Tree.Root()
+		out.Title, out.Open = v.title(), v.Tree.Root()
 	}
 	return out
 }

@@ -125,17 +125,17 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 	return above
 }
 
-// A foundIn is the result of a search in one subject, or in what
+// A foundIn is the result of a search in one view, or in what
 // differs between two.
 type foundIn struct {
 	found  *hotspots.Found
 	report *report.Found
-	a, b   *subject
+	a, b   *view
 }
 
 // one searches in the view that the flags choose.
 func (f *findFlags) one(c *cobra.Command, path string) (*foundIn, error) {
-	a, b, err := f.subjects(path)
+	a, b, err := f.openViews(path)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes 
 		}
 		classes = classes[1:]
 	}
-	a, b, err := f.subjects(path)
+	a, b, err := f.openViews(path)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/cpprof/cpprof/views/locks"
 	"github.com/spf13/cobra"
 )
@@ -101,12 +100,11 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if err != nil {
 		return err
 	}
-	limit := f.threshold(s.config)
 	if !f.server && f.thread == "" {
 		if len(f.steps) > 0 || f.order == byOwn {
 			return f.needView(path)
 		}
-		return overview(t, s, limit, f.json)
+		return overview(t, s, f.threshold(s.config), f.json)
 	}
 	v, err := f.view(s)
 	if err != nil {
@@ -115,10 +113,11 @@ func (f *reportFlags) run(t terminal, path string) error {
 	if s.recording.Profile != nil && len(f.steps) == 0 {
 		f.auto = true // there is no overview of a profile
 	}
-	p, err := f.profile(s, v, limit)
+	session, err := f.session(v)
 	if err != nil {
 		return err
 	}
+	p := v.profile(session)
 	p.Color, p.Width = t.color, t.width()
 	if f.json {
 		return p.WriteJSON(t.out)
@@ -150,20 +149,10 @@ func (f *reportFlags) threshold(c *config.Config) refine.Threshold {
 	return f.min.Threshold
 }
 
-// profile applies the steps to the view.
-func (f *reportFlags) profile(s *source, v *view, limit refine.Threshold) (*report.Profile, error) {
-	session, err := f.session(v.Tree, v.aspects, limit)
-	if err != nil {
-		return nil, err
-	}
-	return &report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings,
-		Basis: report.BasisOf(s.recording)}, nil
-}
-
-func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership,
-	limit refine.Threshold) (*refine.Session, error) {
-	session := refine.NewSession(t, m)
-	session.SetThreshold(limit)
+// session applies the steps to the view.
+func (f *reportFlags) session(v *view) (*refine.Session, error) {
+	session := refine.NewSession(v.Tree, v.aspects())
+	session.SetThreshold(f.threshold(v.from.config))
 	for _, step := range f.steps {
 		if err := session.Apply(step); err != nil {
 			return nil, fmt.Errorf("--%s: %w", step.Kind, err)
@@ -177,10 +166,6 @@ func (f *reportFlags) session(t *calltree.Tree, m *calltree.Membership,
 	own := f.order == byOwn
 	session.SetDisplay(refine.Display{ByOwn: own, Own: own})
 	return session, nil
-}
-
-func title(s *source, v *view) string {
-	return report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare())
 }
 
 // working returns the classes without those that did hardly
@@ -259,7 +244,7 @@ func (s *source) firstViews(classes []views.ClassSummary,
 	if len(classes) == 0 {
 		return nil, nil, t, nil
 	}
-	server, err := s.serverView()
+	server, err := s.view(views.Server)
 	if err != nil {
 		return nil, nil, t, err
 	}
@@ -268,12 +253,10 @@ func (s *source) firstViews(classes []views.ClassSummary,
 		return nil, nil, t, err
 	}
 	for _, v := range []*view{server, held} {
-		session := refine.NewSession(v.Tree, v.aspects)
+		session := refine.NewSession(v.Tree, v.aspects())
 		session.SetThreshold(limit)
 		session.Auto(session.Root().Path, report.FewSteps)
-		profiles = append(profiles,
-			&report.Profile{Session: session, Title: title(s, v), Warnings: v.Warnings,
-				Basis: report.BasisOf(s.recording)})
+		profiles = append(profiles, v.profile(session))
 	}
 	return profiles, held, class.Costliest(), nil
 }

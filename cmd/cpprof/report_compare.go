@@ -7,7 +7,6 @@ import (
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
-	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -45,14 +44,23 @@ func (p pair) compare(view views.Maker) (*views.Compared, error) {
 	return views.Compare(p.a.named(), p.b.named(), p.a.options, view)
 }
 
+// merge makes one view of the two of a comparison.
+func (p pair) merge(compared *views.Compared) (*view, error) {
+	both, err := compared.Merge()
+	if err != nil {
+		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
+	}
+	return &view{both, p.a}, nil
+}
+
 func (p pair) headlines(t terminal) {
 	for _, s := range []*source{p.b, p.a} {
 		report.Headline(t.out, s.path, s.recording)
 	}
 }
 
-// comparedSubjects returns the view that the flags ask for, of two recordings.
-func (f *viewFlags) comparedSubjects(path string) (a, b *subject, err error) {
+// comparedViews returns the view that the flags ask for, of two recordings.
+func (f *viewFlags) comparedViews(path string) (a, b *view, err error) {
 	p, err := f.openPair(path)
 	if err != nil {
 		return nil, nil, err
@@ -64,9 +72,8 @@ func (f *viewFlags) comparedSubjects(path string) (a, b *subject, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a, b = p.a.subjectOf(c.New), p.b.subjectOf(c.Old)
-	a.warnings = append(a.warnings, c.Inlining...)
-	return a, b, nil
+	c.New.Warnings = append(c.New.Warnings, c.Inlining...)
+	return &view{c.New, p.a}, &view{c.Old, p.b}, nil
 }
 
 // compare reports the costs of a view in two recordings, side by side.
@@ -79,15 +86,14 @@ func (f *reportFlags) compare(t terminal, path string) error {
 	if all && (len(f.steps) > 0 || f.order == byOwn) {
 		return f.needView(path)
 	}
-	limit := f.threshold(p.a.config)
 	if all {
-		return f.compareAll(t, p, limit)
+		return f.compareAll(t, p)
 	}
 	compared, err := p.compare(f.maker())
 	if err != nil {
 		return err
 	}
-	c, err := f.comparison(p, compared, limit)
+	c, err := f.comparison(p, compared)
 	if err != nil {
 		return err
 	}
@@ -105,14 +111,12 @@ func (f *reportFlags) compare(t terminal, path string) error {
 }
 
 // comparison refines the compared views as the flags say.
-func (f *reportFlags) comparison(p pair, compared *views.Compared,
-	limit refine.Threshold) (*report.Comparison, error) {
-	both, err := compared.Merge()
+func (f *reportFlags) comparison(p pair, compared *views.Compared) (*report.Comparison, error) {
+	both, err := p.merge(compared)
 	if err != nil {
-		return nil, fmt.Errorf("comparing %s with %s: %w", p.a.path, p.b.path, err)
+		return nil, err
 	}
-	session, err := f.session(both.Tree, p.a.config.AllAspects().Membership(both.Tree.Symbols()),
-		limit)
+	session, err := f.session(both)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +127,12 @@ func (f *reportFlags) comparison(p pair, compared *views.Compared,
 
 // compareAll prints the overview of two recordings: the classes, the
 // processors' time, and the class that changed most.
-func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) error {
+func (f *reportFlags) compareAll(t terminal, p pair) error {
 	classes, err := p.classes()
 	if err != nil {
 		return err
 	}
-	shown, next, err := f.changedViews(p, classes, limit)
+	shown, next, err := f.changedViews(p, classes)
 	if err != nil {
 		return err
 	}
@@ -153,8 +157,8 @@ func (f *reportFlags) compareAll(t terminal, p pair, limit refine.Threshold) err
 // changedViews compares the Server View, and the Thread View of
 // the class that changed most. It also returns the flag of the
 // last of them.
-func (f *reportFlags) changedViews(p pair, classes []views.ClassPair,
-	limit refine.Threshold) (shown []*report.Comparison, next string, err error) {
+func (f *reportFlags) changedViews(p pair,
+	classes []views.ClassPair) (shown []*report.Comparison, next string, err error) {
 	makers := []views.Maker{views.Server}
 	next = "--server"
 	if class, common := views.MostChanged(classes); common {
@@ -171,7 +175,7 @@ func (f *reportFlags) changedViews(p pair, classes []views.ClassPair,
 		if i > 0 {
 			compared.Inlining = nil // the first view has the same warning
 		}
-		c, err := auto.comparison(p, compared, limit)
+		c, err := auto.comparison(p, compared)
 		if err != nil {
 			return nil, "", err
 		}

@@ -86,20 +86,20 @@ func (f *xFlags) run(t terminal, x xReport, path string) error {
 	if err != nil {
 		return err
 	}
-	s, err := f.subject(path)
+	v, err := f.openView(path)
 	if err != nil {
 		return err
 	}
-	if o.Metrics, err = f.metricsOf(s.tree); err != nil {
+	if o.Metrics, err = f.metricsOf(v.Tree); err != nil {
 		return err
 	}
 	if f.json {
-		return x.writeJSON(t.out, s.tree, o, basis(s, nil))
+		return x.writeJSON(t.out, v.Tree, o, basis(v, nil))
 	}
-	if s.from.recording.Profile == nil {
-		heading(t.out, s, nil)
+	if v.from.recording.Profile == nil {
+		heading(t.out, v, nil)
 	}
-	x.write(t.out, s.tree, o)
+	x.write(t.out, v.Tree, o)
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/cpprof/cpprof/internal/config"
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
+	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine"
@@ -308,11 +309,25 @@ func (f *viewFlags) viewOptions(c *config.Config) (o views.Options, err error) {
 	return c.Configure(o), nil
 }
 
-// A view is a weighted call tree with the aspects that its
-// functions belong to.
+// A view is a weighted call tree, and its origin.
 type view struct {
 	*views.View
-	aspects *calltree.Membership
+	from *source
+}
+
+// aspects returns the aspects that the view's functions belong to.
+func (v *view) aspects() *calltree.Membership {
+	return v.from.config.AllAspects().Membership(v.Tree.Symbols())
+}
+
+func (v *view) title() string {
+	return report.Title(v.from.recording, v.Tree.Root(), v.from.options, v.IdleShare())
+}
+
+// profile returns a session of the view as a report.
+func (v *view) profile(s *refine.Session) *report.Profile {
+	return &report.Profile{Session: s, Title: v.title(), Warnings: v.Warnings,
+		Basis: report.BasisOf(v.from.recording)}
 }
 
 // view builds the view that the flags choose.
@@ -326,8 +341,6 @@ func (f *viewFlags) maker() views.Maker {
 	return views.ThreadMaker(f.thread)
 }
 
-func (s *source) serverView() (*view, error) { return s.view(views.Server) }
-
 func (s *source) threadView(class string) (*view, error) { return s.view(views.ThreadMaker(class)) }
 
 func (s *source) view(make views.Maker) (*view, error) {
@@ -335,7 +348,7 @@ func (s *source) view(make views.Maker) (*view, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.path, err)
 	}
-	return &view{View: v, aspects: s.config.AllAspects().Membership(v.Tree.Symbols())}, nil
+	return &view{v, s}, nil
 }
 
 func (s *source) named() views.Named { return views.Named{Name: s.path, Recording: s.recording} }
@@ -382,7 +395,7 @@ func (f *viewFlags) nextTurn(c *cobra.Command, path string, rest []string) func(
 			return "", nil, err
 		}
 		rest = rest[1:]
-		a, b, err := f.subjects(path)
+		a, b, err := f.openViews(path)
 		if err != nil {
 			return "", nil, err
 		}

@@ -10,8 +10,6 @@ import (
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
-	"github.com/cpprof/cpprof/views"
-	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -19,18 +17,9 @@ import (
 // inputHelp is the help on what can be read in place of a recording.
 const inputHelp = "RECORDING may also be the file of another tool, such as a pprof profile: --format lists all."
 
-// A subject is a view of a recording, and its origin.
-type subject struct {
-	tree  *calltree.Tree
-	title string
-	from  *source
-
-	warnings []sampledata.Warning // in addition to the recording's
-}
-
-// subject reads the recording at a path, and makes the view that
+// openView reads the recording at a path, and makes the view that
 // the flags choose.
-func (f *viewFlags) subject(path string) (*subject, error) {
+func (f *viewFlags) openView(path string) (*view, error) {
 	s, err := f.open(path)
 	if err != nil {
 		return nil, err
@@ -38,17 +27,7 @@ func (f *viewFlags) subject(path string) (*subject, error) {
 	if err := f.needView(path); err != nil {
 		return nil, err
 	}
-	v, err := f.view(s)
-	if err != nil {
-		return nil, err
-	}
-	return s.subjectOf(v.View), nil
-}
-
-func (s *source) subjectOf(v *views.View) *subject {
-	return &subject{tree: v.Tree,
-		title: report.Title(s.recording, v.Tree.Root(), s.options, v.IdleShare()), from: s,
-		warnings: v.Warnings}
+	return f.view(s)
 }
 
 // needView returns an error if no view is chosen.
@@ -59,24 +38,19 @@ func (f *viewFlags) needView(path string) error {
 	return usagef("no view is chosen: add --server or --thread CLASS ('cpprof classes %s' lists the classes)", path)
 }
 
-// subjects makes the view of the recording that the argument
+// openViews makes the view of the recording that the argument
 // names and, with
 // --against, the view to compare with; otherwise b is nil.
-func (f *viewFlags) subjects(path string) (a, b *subject, err error) {
+func (f *viewFlags) openViews(path string) (a, b *view, err error) {
 	if f.compares(path) {
-		return f.comparedSubjects(path)
+		return f.comparedViews(path)
 	}
-	a, err = f.subject(path)
+	a, err = f.openView(path)
 	return a, nil, err
 }
 
-// headline writes what was read.
-func (s *subject) headline(w io.Writer) {
-	report.Headline(w, s.from.path, s.from.recording)
-}
-
-// recordingsOf returns the recordings of one subject, or of two.
-func recordingsOf(a, b *subject) []*sampledata.Recording {
+// recordingsOf returns the recordings of one view, or of two.
+func recordingsOf(a, b *view) []*sampledata.Recording {
 	if b == nil {
 		return []*sampledata.Recording{a.from.recording}
 	}
@@ -84,34 +58,34 @@ func recordingsOf(a, b *subject) []*sampledata.Recording {
 }
 
 // basis returns what is said of a, or of a and b, in JSON.
-func basis(a, b *subject) report.Basis {
-	all := report.BasisOf(recordingsOf(a, b)...).With(a.warnings)
+func basis(a, b *view) report.Basis {
+	all := report.BasisOf(recordingsOf(a, b)...).With(a.Warnings)
 	if b != nil {
-		all = all.With(b.warnings)
+		all = all.With(b.Warnings)
 	}
 	return all
 }
 
-// profile returns a subject, or the difference of two, in the
+// profile returns a view, or the difference of two, in the
 // form that package hotspots takes. Two recordings may have
 // different lengths, so their fractions are compared. Of
 // profiles, the counts are compared.
-func profile(a, b *subject) *hotspots.Trees {
+func profile(a, b *view) *hotspots.Trees {
 	if b == nil {
-		return hotspots.NewSingle(a.tree)
+		return hotspots.NewSingle(a.Tree)
 	}
-	return hotspots.NewComparison(a.tree, b.tree, a.from.recording.Profile == nil)
+	return hotspots.NewComparison(a.Tree, b.Tree, a.from.recording.Profile == nil)
 }
 
-// heading writes what a subject is, what it is compared with,
-// and the warnings of both.
-func heading(w io.Writer, a, b *subject) {
-	a.headline(w)
-	title, warnings := a.title, a.warnings
+// heading writes what a view is, what it is compared with, and
+// the warnings of both.
+func heading(w io.Writer, a, b *view) {
+	report.Headline(w, a.from.path, a.from.recording)
+	title, warnings := a.title(), a.Warnings
 	if b != nil {
-		b.headline(w)
+		report.Headline(w, b.from.path, b.from.recording)
 		title += ": " + a.from.path + " minus " + b.from.path
-		warnings = append(slices.Clone(warnings), b.warnings...)
+		warnings = slices.Concat(warnings, b.Warnings)
 	}
 	termtext.Fprintf(w, "%s\n%s\n", title, termtext.Text(report.Warnings(warnings)))
 }
