@@ -35,10 +35,9 @@ func (o *outputs) check(program string) error {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if parent := filepath.Dir(name); parent != "" {
-		if info, err := os.Stat(parent); err != nil || !info.IsDir() {
-			return fmt.Errorf("there is no folder %s to write the recording into: give another name with -o", parent)
-		}
+	parent := filepath.Dir(name)
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s to write the recording into: give another name with -o", parent)
 	}
 	return o.tryToCreate(name)
 }

@@ -129,22 +129,28 @@ type attachment struct {
 	signals *signals
 	f       *recordFlags
 	t       terminal
+	untime  func() error // see timeCalls
 }
 
-// attach opens the target, and handles the signals that arrive
-// until close: the context is done when one asks for the end,
-// and the target runs on while cpprof is suspended. If attach
-// fails, it ends as a recording that failed does.
+// attach opens the target, times the calls of --calls, and handles
+// the signals that arrive until close: the context is done when
+// one asks for the end, and the target runs on while cpprof is
+// suspended. If attach fails, it ends as a recording that failed
+// does.
 func (f *recordFlags) attach(ctx context.Context, t, targets terminal,
 	command []string) (context.Context, *attachment, error) {
 	ctx, signals := watchRecording(ctx)
 	opened, err := openTarget(targets, f, command)
-	a := &attachment{opened, signals, f, t}
+	a := &attachment{target: opened, signals: signals, f: f, t: t}
 	if err != nil {
 		defer signals.stop()
 		return ctx, nil, a.fail(ctx, err)
 	}
 	a.backend = signals.suspendable(a.backend)
+	if a.untime, err = f.timeCalls(t, a.target); err != nil {
+		defer a.close()
+		return ctx, nil, a.fail(ctx, err)
+	}
 	return ctx, a, nil
 }
 
@@ -154,6 +160,9 @@ func (a *attachment) fail(ctx context.Context, failure error) error {
 }
 
 func (a *attachment) close() {
+	if a.untime != nil {
+		_ = a.untime()
+	}
 	_ = a.backend.Close()
 	a.Release()
 	a.signals.stop()

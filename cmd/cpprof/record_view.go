@@ -34,11 +34,6 @@ func recordView(ctx context.Context, t terminal, f *recordFlags, command []strin
 		return err
 	}
 	defer target.close()
-	untime, err := f.timeCalls(t, target.target)
-	if err != nil {
-		return target.fail(ctx, err)
-	}
-	defer untime()
 	g, err := f.startRecording(ctx, target.target)
 	if err != nil {
 		return target.fail(ctx, err)

@@ -28,11 +28,6 @@ func recordWeb(ctx context.Context, t terminal, f *recordFlags, command []string
 	defer target.close()
 	say := newNarrator(t)
 	f.options.MeetPeer = func(other sampler.Peer) { say.beside(target.Process, other) }
-	untime, err := f.timeCalls(t, target.target)
-	if err != nil {
-		return target.fail(ctx, err)
-	}
-	defer untime()
 	g, err := f.startRecording(ctx, target.target)
 	if err != nil {
 		return target.fail(ctx, err)

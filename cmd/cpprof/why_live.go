@@ -57,18 +57,13 @@ func (f *whyFlags) live(ctx context.Context, t terminal, command []string) error
 	}
 	own := t
 	own.out = t.err // so that the answer is all that is on standard output
+	f.record.timed = timedFlags{calls: f.calls, removal: usualRemoval,
+		overhead: shareFlag{value: new(big.Rat).SetFloat64(probedShare)}}
 	ctx, target, err := f.record.attach(ctx, t, own, command)
 	if err != nil {
 		return err
 	}
 	defer target.close()
-	f.record.timed = timedFlags{calls: f.calls, removal: usualRemoval,
-		overhead: shareFlag{value: new(big.Rat).SetFloat64(probedShare)}}
-	untime, err := f.record.timeCalls(t, target.target)
-	if err != nil {
-		return target.fail(ctx, err)
-	}
-	defer untime()
 	sink := &probedSink{}
 	if f.record.wrap == nil {
 		f.record.wrap = func(s sampledata.Sink) sampledata.Sink { sink.Sink = s; return sink }
