@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/cpprof/cpprof/internal/report"
-	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calls"
 	"github.com/spf13/cobra"
 )
@@ -76,7 +75,10 @@ func (f *callsFlags) run(t terminal, args []string) error {
 	if len(args) == 1 {
 		return f.propose(t, s)
 	}
-	table, err := callsOf(s.recording, args[1])
+	table, err := calls.Of(s.recording, args[1])
+	if unknown := (*calls.UnknownError)(nil); errors.As(err, &unknown) {
+		return &usageError{err}
+	}
 	if err != nil {
 		return err
 	}
@@ -119,15 +121,6 @@ func (f *callsFlags) propose(t terminal, s *source) error {
 	}
 	p := &report.ProposedCalls{Proposals: list, Recording: s.recording, File: s.path, Width: t.width()}
 	return t.show(s, p, f.json)
-}
-
-// callsOf returns the calls of a function that a person has named.
-func callsOf(r *sampledata.Recording, function string) (*calls.Table, error) {
-	table, err := calls.Of(r, function)
-	if unknown := (*calls.UnknownError)(nil); errors.As(err, &unknown) {
-		return nil, &usageError{err}
-	}
-	return table, err
 }
 
 // complete completes a recording, and a function of it.

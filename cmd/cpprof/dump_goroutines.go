@@ -83,7 +83,8 @@ func (f *inputFlags) oneSample(path string) (*sampledata.Recording, error) {
 	return r, nil
 }
 
-// dumpedProcess halts the process that the flags name, once.
+// dumpedProcess halts the process that the flags name, once. If
+// maxHalt is not 0, it also marks the heap.
 func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend string,
 	maxHalt time.Duration, args []string) (*sampledata.Recording, error) {
 	if len(args) > 0 {
@@ -99,7 +100,18 @@ func dumpedProcess(c *cobra.Command, t terminal, process processFlag, backend st
 	if err != nil {
 		return nil, err
 	}
-	return haltOnce(c.Context(), t, pid, backend, maxHalt)
+	ctx, signals := watchSignals(c.Context())
+	defer signals.stop()
+	p, b, err := attachTo(t, pid, backend, anyProgram)
+	if err != nil {
+		return nil, err
+	}
+	var o sampler.Options
+	if err := setMark(&o, maxHalt, backend, 0); err != nil {
+		p.Release()
+		return nil, errors.Join(err, b.Close())
+	}
+	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }
 
 // dumpedElsewhere halts the program of a Delve server once.
@@ -115,24 +127,6 @@ func dumpedElsewhere(c *cobra.Command, address, program string,
 		return nil, err
 	}
 	return haltTarget(ctx, signals, target, nil)
-}
-
-// haltOnce halts a program once, and returns a recording of that
-// one sample. If maxHalt is not 0, it also marks the heap.
-func haltOnce(ctx context.Context, t terminal, pid int, backend string,
-	maxHalt time.Duration) (*sampledata.Recording, error) {
-	ctx, signals := watchSignals(ctx)
-	defer signals.stop()
-	p, b, err := attachTo(t, pid, backend, anyProgram)
-	if err != nil {
-		return nil, err
-	}
-	var o sampler.Options
-	if err := setMark(&o, maxHalt, backend, 0); err != nil {
-		p.Release()
-		return nil, errors.Join(err, b.Close())
-	}
-	return haltTarget(ctx, signals, target{Process: p, backend: b}, o.Mark)
 }
 
 // haltTarget halts a target once, and closes it. Before, it

@@ -56,12 +56,8 @@ SVG or PNG, by the ending of its name. 'cpprof monitors' lists what there is.`,
 
 // check returns an error for flags that don't go together.
 func (f *plotFlags) check(exprs []string) error {
-	forms := 0
-	for _, given := range []bool{f.json, f.csv, f.output != ""} {
-		if given {
-			forms++
-		}
-	}
+	forms := lists.Count([]bool{f.json, f.csv, f.output != ""},
+		func(given bool) bool { return given })
 	switch {
 	case f.scatter != "" && len(exprs) > 0:
 		return usagef("--scatter and strips of metrics are two pictures: ask for one of them")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,12 +42,8 @@ func (p processFlag) find() (int, error) {
 		return pid, nil
 	}
 	running := sampler.Running()
-	var named []*sampler.Process
-	for _, r := range running {
-		if filepath.Base(r.Name) == text {
-			named = append(named, r)
-		}
-	}
+	named := slices.DeleteFunc(slices.Clone(running),
+		func(r *sampler.Process) bool { return filepath.Base(r.Name) != text })
 	switch len(named) {
 	case 0:
 		return 0, &usageError{&offer{"-p " + text +

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -65,12 +66,7 @@ func watchRecording(ctx context.Context) (context.Context, *signals) {
 
 // notify relays the signals that were not ignored when this process started.
 func notify(c chan<- os.Signal, all []os.Signal) {
-	var handled []os.Signal
-	for _, sig := range all {
-		if !ignoredAtStart(sig) {
-			handled = append(handled, sig)
-		}
-	}
+	handled := slices.DeleteFunc(slices.Clone(all), ignoredAtStart)
 	if len(handled) > 0 { // signal.Notify without a list would relay all signals
 		signal.Notify(c, handled...)
 	}

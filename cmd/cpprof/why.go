@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/sampledata"
@@ -224,12 +225,8 @@ func (f *whyFlags) status(t terminal, a *why.Answer) error {
 	if f.failAbove.value == nil {
 		return nil
 	}
-	above := 0
-	for _, found := range a.Findings {
-		if found.Share.Share > f.failAbove.float() {
-			above++
-		}
-	}
+	above := lists.Count(a.Findings,
+		func(found *why.Finding) bool { return found.Share.Share > f.failAbove.float() })
 	if above == 0 {
 		return nil
 	}

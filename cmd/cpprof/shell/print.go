@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/internal/words"
@@ -57,11 +58,7 @@ func (s *Shell) describe() string {
 	termtext.Fprintf(&b, "base     %s\n", s.cost(s.current.Base()))
 	termtext.Fprintf(&b, "own      %s\n", s.cost(s.current.Own()))
 	names := s.labelNames()
-	lists := make([][]*hotspots.Summary, len(names))
-	for i, name := range names {
-		lists[i] = s.labelled(name)
-	}
-	cums, bases := s.profile.Overlaps(s.current, lists...)
+	cums, bases := s.profile.Overlaps(s.current, lists.Each(names, s.labelled)...)
 	for i, name := range names {
 		termtext.Fprintf(&b, "overlap  cum %s, base %s with %s\n", s.percent(cums[i]),
 			s.percent(bases[i]), words.Quote(name))
@@ -163,10 +160,7 @@ func (s *Shell) overlap([]string) (string, error) {
 	if len(s.labels) == 0 {
 		return "nothing is labelled\n", nil
 	}
-	all := make([]*hotspots.Summary, len(s.labels))
-	for i, l := range s.labels {
-		all[i] = l.summary
-	}
+	all := lists.Each(s.labels, func(l label) *hotspots.Summary { return l.summary })
 	var b strings.Builder
 	s.listed = all
 	termtext.Fprintf(&b, "%4s %9s %9s %9s  %s\n", "", "Cum", "Adds", "Overlap", "Label and path")
