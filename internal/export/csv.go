@@ -151,34 +151,35 @@ func classTable(w *report.CSV, s *Subject) error {
 	for t := range views.NumTypedTimes {
 		heads = append(heads, t.Name())
 	}
-	shown := func(class string) bool {
-		return s.Open == "" || s.Open == calltree.RootName || s.Open == class
-	}
-	if s.Compared() {
-		pairs, err := views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording},
-			s.Against, s.Options)
-		if err != nil {
-			return err
-		}
-		w.Row(slices.Concat([]any{"class"}, inBoth(heads))...)
-		for _, p := range pairs {
-			if shown(p.Class) {
-				w.Row(slices.Concat([]any{p.Class}, classCells(p.Old), classCells(p.New))...)
-			}
-		}
-		return nil
-	}
-	classes, err := views.Classes(s.Recording, s.Options)
+	pairs, err := s.classes()
 	if err != nil {
 		return err
 	}
+	if s.Compared() {
+		heads = inBoth(heads)
+	}
 	w.Row(slices.Concat([]any{"class"}, heads)...)
-	for i := range classes {
-		if c := &classes[i]; shown(c.Class) {
-			w.Row(slices.Concat([]any{c.Class}, classCells(c))...)
+	for _, p := range pairs {
+		cells := classCells(p.New)
+		if s.Compared() {
+			cells = slices.Concat(classCells(p.Old), cells)
+		}
+		if s.Open == "" || s.Open == calltree.RootName || s.Open == p.Class {
+			w.Row(slices.Concat([]any{p.Class}, cells)...)
 		}
 	}
 	return nil
+}
+
+// classes returns the classes; without a comparison, none has an
+// old side.
+func (s *Subject) classes() ([]views.ClassPair, error) {
+	if s.Compared() {
+		return views.ComparedClasses(views.Named{Name: s.Path, Recording: s.Recording}, s.Against,
+			s.Options)
+	}
+	classes, err := views.Classes(s.Recording, s.Options)
+	return views.PairClasses(classes, nil), err
 }
 
 // inBoth returns heads of columns for both recordings of a comparison.
