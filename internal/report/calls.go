@@ -71,18 +71,16 @@ func (c *Calls) head(b *strings.Builder) {
 		seen = "begun " + c.Span.String()
 	}
 	termtext.Fprintf(b, "%s: %s %s%s\n", c.Function, Counted(len(c.Calls), "call"), seen, rate)
-	var times []string
-	for _, q := range calls.Quantiles {
-		if c.Whole() > 0 {
-			times = append(times, q.Name+" "+RangeText(c.Between(q.Share)))
-		}
-	}
-	if len(times) > 0 {
-		of := ""
+	if c.Whole() > 0 {
+		before := ""
 		if c.Source == calls.Samples && c.Short() > 0 { // shorter ones are not seen
-			of = "of those seen: "
+			before = "of those seen: "
 		}
-		termtext.Fprintf(b, "%s%s\n", of, strings.Join(times, "   "))
+		for _, q := range calls.Quantiles {
+			b.WriteString(before + q.Name + " " + RangeText(c.Between(q.Share)))
+			before = "   "
+		}
+		b.WriteByte('\n')
 	}
 	if n := c.Short(); n > 0 {
 		b.WriteString(Counted(n, "call") + " seen in one sample only: how long is not known\n")

@@ -167,10 +167,9 @@ func lockAsJSON(a *locks.Analysis, l *locks.Lock) lockJSON {
 		Mean: float(a.Mean(&l.Evidence)), WaitedNS: l.Waited(), Waits: evidenceOf(&l.Evidence),
 		Waiters: []waiterJSON{}, Holders: holdersAsJSON(l.Holders), Held: heldPaths(a, l),
 		Chains: elementsOf(l.Chains, chainAsJSON),
-	}
-	for _, p := range l.Parts {
-		j.Parts = append(j.Parts, partJSON{Lock: p.Lock, Instance: p.Instance,
-			Address: addressText(p.Address), Hits: p.Hits, WaitedNS: p.Waited()})
+		Parts: lists.Each(l.Parts, func(p locks.Part) partJSON {
+			return partJSON{p.Lock, p.Instance, addressText(p.Address), p.Hits, p.Waited()}
+		}),
 	}
 	for _, w := range l.Waiters {
 		one := waiterJSON{Class: w.Class, Function: w.In, Reason: w.Reason,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
@@ -230,13 +231,10 @@ func heldText(f *stuck.Finding, group int) string {
 // shown leaves out the frames of the runtime and of package sync
 // that every wait has.
 func shown(frames []sampledata.Call) []sampledata.Call {
-	for i, f := range frames {
-		if !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, "sync.") &&
-			!strings.HasPrefix(f.Function, "internal/sync.") {
-			return frames[i:]
-		}
-	}
-	return frames
+	i := slices.IndexFunc(frames, func(f sampledata.Call) bool {
+		return !words.HasPrefix(f.Function, "runtime.", "sync.", "internal/sync.")
+	})
+	return frames[max(i, 0):]
 }
 
 // placeIn returns the innermost function of the program.

@@ -91,8 +91,8 @@ func wrapped(text string, indent, width int) string {
 	return strings.ReplaceAll(b.String(), "\x00", " ")
 }
 
-// paragraph returns a text in lines of the usual width, the first
-// of which has a mark before it.
+// paragraph returns a text in lines of the usual width. A mark
+// comes before the first.
 func paragraph(mark, text string) string {
 	return mark + wrapped(text, len(mark), whyWidth) + "\n"
 }
