@@ -172,8 +172,7 @@ func runCpprof(process string, args []string, output, recording string, stop <-c
 	}()
 	err = c.Wait()
 	close(ended)
-	var failed *exec.ExitError
-	if errors.As(err, &failed) && failed.ExitCode() >= 0 {
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() >= 0 {
 		return failed.ExitCode(), nil
 	}
 	return 0, err
