@@ -105,7 +105,7 @@ func startApart(t terminal, task recordingTask) (c *exec.Cmd, in io.WriteCloser,
 
 // helpers are the processes that this one has started. They are
 // no programs to serve.
-var helpers family
+var helpers = family{all: make(map[int]bool)}
 
 type family struct {
 	mu    sync.Mutex
@@ -118,9 +118,6 @@ func (f *family) start(c *exec.Cmd, keeps bool) error {
 	defer f.mu.Unlock()
 	if err := c.Start(); err != nil {
 		return err
-	}
-	if f.all == nil {
-		f.all = make(map[int]bool)
 	}
 	f.all[c.Process.Pid] = keeps
 	return nil

@@ -76,7 +76,7 @@ func (f *callsFlags) run(t terminal, args []string) error {
 		return f.propose(t, s)
 	}
 	table, err := calls.Of(s.recording, args[1])
-	if unknown := (*calls.UnknownError)(nil); errors.As(err, &unknown) {
+	if _, unknown := errors.AsType[*calls.UnknownError](err); unknown {
 		return &usageError{err}
 	}
 	if err != nil {

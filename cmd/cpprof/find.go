@@ -94,7 +94,7 @@ func (f *findFlags) each(t terminal, c *cobra.Command, path string, classes []st
 	var all report.FoundByClass
 	var above error
 	for i, class := range classes {
-		if err := f.choose(c, class); err != nil {
+		if err := c.Flags().Set("thread", class); err != nil {
 			return err
 		}
 		r, err := f.one(c, path)

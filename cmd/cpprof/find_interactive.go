@@ -26,7 +26,7 @@ func (f *findFlags) converse(t terminal, c *cobra.Command, path string, classes 
 			f.from)
 	}
 	if len(classes) > 0 {
-		if err := f.choose(c, classes[0]); err != nil {
+		if err := c.Flags().Set("thread", classes[0]); err != nil {
 			return err
 		}
 		classes = classes[1:]

@@ -158,12 +158,10 @@ func limitGarbage() {
 
 // inputError turns a mistake in --format or --value into a usage error.
 func inputError(err error) error {
-	var format *interchange.FormatError
-	var value *interchange.ValueError
-	switch {
-	case errors.As(err, &format):
+	if _, ok := errors.AsType[*interchange.FormatError](err); ok {
 		return usagef("--format: %w", err)
-	case errors.As(err, &value):
+	}
+	if _, ok := errors.AsType[*interchange.ValueError](err); ok {
 		return usagef("--value: %w", err)
 	}
 	return err

@@ -23,18 +23,15 @@ type targetLog struct {
 // The program starts before the recording exists; moveInto moves
 // the file into the recording later.
 func (f *recordFlags) redirectTarget(t terminal, command []string) (terminal, *targetLog, error) {
-	if len(command) == 0 {
-		if f.child != "" || f.followExec {
-			return t, nil, errFollowed
-		}
-		return t, nil, nil
+	if f.child != "" || f.followExec {
+		return t, nil, errFollowed
+	}
+	if err := f.checkSingle(command, errFollowed); err != nil || len(command) == 0 {
+		return t, nil, err
 	}
 	program, err := sampler.LookPath(command[0])
 	if err != nil {
 		return t, nil, err
-	}
-	if f.follows(program, command[1:]) || f.followExec {
-		return t, nil, errFollowed
 	}
 	f.outputs.given = f.outputs.base(program) // fixed now, since the date in it changes
 	if err := f.outputs.check(program); err != nil {

@@ -292,8 +292,7 @@ func (r *recordRun) awaitInterrupted(ctx context.Context) {
 // returns the failure as it is.
 func (s *signals) fail(ctx context.Context, t terminal, f *recordFlags, p *sampler.Process,
 	failure error) error {
-	var status *statusError
-	if p == nil || !p.Launched || errors.As(failure, &status) {
+	if _, ended := errors.AsType[*statusError](failure); ended || p == nil || !p.Launched {
 		return failure
 	}
 	tell(t.err, "%v", failure)

@@ -374,12 +374,6 @@ func (f *viewFlags) turns(path string) ([]string, error) {
 	return views.Busiest(working(s, classes, (*views.ClassSummary).OnlyIdle)), nil
 }
 
-// choose chooses the Thread View of a class, as if the flag had
-// been given.
-func (f *viewFlags) choose(c *cobra.Command, class string) error {
-	return c.Flags().Set("thread", class)
-}
-
 // nextTurn returns the function that opens the remaining classes for the
 // shell, or nil if there are none.
 func (f *viewFlags) nextTurn(c *cobra.Command, path string, rest []string) func() (string,
@@ -391,7 +385,7 @@ func (f *viewFlags) nextTurn(c *cobra.Command, path string, rest []string) func(
 		if len(rest) == 0 {
 			return "", nil, errors.New("this is the last of the busiest classes")
 		}
-		if err := f.choose(c, rest[0]); err != nil {
+		if err := c.Flags().Set("thread", rest[0]); err != nil {
 			return "", nil, err
 		}
 		rest = rest[1:]

@@ -101,8 +101,7 @@ type watchedProgram struct {
 
 // failure returns why a program has no answer.
 func (w *watchedProgram) failure() error {
-	var ended *sampler.EndedError
-	if w.err == nil || errors.As(w.err, &ended) {
+	if _, ended := errors.AsType[*sampler.EndedError](w.err); ended || w.err == nil {
 		return errors.New("it ended too early")
 	}
 	return w.err
