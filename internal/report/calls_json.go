@@ -80,7 +80,7 @@ func (c *Calls) WriteJSON(w io.Writer) error {
 	out := callsJSON{Function: c.Function, Source: string(c.Source), Note: c.Note, Covered: c.Covered, Windows: c.Windows, Arguments: c.Arguments, Interval: c.Interval, Duration: c.Duration,
 		Number: len(c.Calls), Whole: c.Whole(), Short: c.Short(), Touching: c.Touching, Chance: c.Chance, Several: c.Several,
 		Quantiles: map[string]time.Duration{}, Between: map[string]rangeJSON{}, Condition: c.Condition.String(), TooFew: c.TooFew(),
-		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest), More: []moreJSON{}, Calls: []callJSON{},
+		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest),
 		Basis: BasisOf(c.Recording)}
 	for _, q := range calls.Quantiles {
 		if c.Whole() == 0 {
@@ -92,10 +92,9 @@ func (c *Calls) WriteJSON(w io.Writer) error {
 			out.Quantiles[q.Name] = (between.Least + between.Most) / 2
 		}
 	}
-	for i := range c.More {
-		m := &c.More[i]
-		out.More = append(out.More, moreJSON{m.Feature, FeatureText(m), m.Slow, m.Rest, m.Difference})
-	}
+	out.More = lists.Each(c.More, func(m calls.Common) moreJSON {
+		return moreJSON{m.Feature, FeatureText(&m), m.Slow, m.Rest, m.Difference}
+	})
 	for i := range c.Calls {
 		out.Calls = append(out.Calls, c.callJSON(i))
 	}
@@ -149,13 +148,12 @@ func (c *Calls) WriteCallJSON(w io.Writer, number int, steps []calls.Step) error
 		callJSON
 		Basis
 	}{c.Function, c.callJSON(number - 1), BasisOf(c.Recording)}
-	for _, s := range steps {
-		one := stepJSON{At: s.At, Length: s.Length, Does: s.Doing.Words(), Function: s.Function, Line: s.Line,
-			Lock: s.Lock, Certain: s.Certain}
-		one.Holders = lists.Each(s.Holders, func(h calls.Holder) holderStep {
+	out.Steps = lists.Each(steps, func(s calls.Step) stepJSON {
+		holders := lists.Each(s.Holders, func(h calls.Holder) holderStep {
 			return holderStep{h.ID, h.Class, h.Doing.Words(), h.Function}
 		})
-		out.Steps = append(out.Steps, one)
-	}
+		return stepJSON{At: s.At, Length: s.Length, Does: s.Doing.Words(), Function: s.Function,
+			Line: s.Line, Lock: s.Lock, Certain: s.Certain, Holders: holders}
+	})
 	return writeJSON(w, out)
 }

@@ -183,12 +183,9 @@ func (r *Ranking) WriteJSON(w io.Writer) error {
 		Survives bool   `json:"survives"`
 		correlationJSON
 	}
-	list := []candidate{}
-	for i := range r.List {
-		c := &r.List[i]
-		list = append(list, candidate{c.What, c.Survives,
-			correlationJSON{c.Expr, r.Metric, c.Correlation}})
-	}
+	list := lists.Each(r.List, func(c metrics.Candidate) candidate {
+		return candidate{c.What, c.Survives, correlationJSON{c.Expr, r.Metric, c.Correlation}}
+	})
 	return writeJSON(w, struct {
 		Metric string      `json:"metric"`
 		Over   string      `json:"over"`

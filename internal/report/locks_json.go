@@ -222,18 +222,13 @@ type LocksCompared struct {
 func (of *LocksCompared) Write(w io.Writer) {
 	c, a, b, top, width := of.Comparison, of.New, of.Old, of.Top, of.Width
 	text := new(strings.Builder)
-	for _, side := range []struct {
-		of views.Named
-		a  *locks.Analysis
-	}{{b, c.Old}, {a, c.New}} {
-		writeDeadlocks(text, side.of.Name+": ", side.of.Recording, side.a.Deadlocks, top)
-	}
+	writeDeadlocks(text, b.Name+": ", b.Recording, c.Old.Deadlocks, top)
+	writeDeadlocks(text, a.Name+": ", a.Recording, c.New.Deadlocks, top)
 	termtext.Fprintf(text, "old is %s: %s\nnew is %s: %s\n", b.Name, LockWaits(c.Old), a.Name,
 		LockWaits(c.New))
-	for _, side := range []*locks.Analysis{c.Old, c.New} {
+	for i, side := range []*locks.Analysis{c.Old, c.New} {
 		if shared := SharedWaits(side); shared != "" {
-			termtext.Fprintf(text, "%s: %s\n",
-				map[bool]string{true: "new", false: "old"}[side == c.New], shared)
+			termtext.Fprintf(text, "%s: %s\n", [2]string{"old", "new"}[i], shared)
 		}
 	}
 	lockTable(text, width, PairHeads, c.Pairs, first(c.Pairs, top), moreLocks,

@@ -463,11 +463,9 @@ type WhyText struct {
 
 // WriteJSON writes the answer as JSON.
 func (y *Why) WriteJSON(w io.Writer) error {
-	out := WhyJSON{y.Answer, []WhyText{}, y.Basis}
-	for _, f := range y.Findings {
-		out.Text = append(out.Text,
-			WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
-				whenText(f, y.From, y.To), findingGain(f), f.Remedy, Command(f, y.File, y.Flags...)})
-	}
-	return writeJSON(w, out)
+	texts := lists.Each(y.Findings, func(f *why.Finding) WhyText {
+		return WhyText{Sentence(f), whereText(f), whoText(f), WhyLines(f), MeasuredLines(f),
+			whenText(f, y.From, y.To), findingGain(f), f.Remedy, Command(f, y.File, y.Flags...)}
+	})
+	return writeJSON(w, WhyJSON{y.Answer, texts, y.Basis})
 }
