@@ -12,11 +12,8 @@ import (
 
 // A pod has what the plugin needs of a pod's description.
 type pod struct {
-	Metadata struct {
-		Namespace   string
-		Annotations map[string]string
-	}
-	Spec struct {
+	Metadata struct{ Annotations map[string]string }
+	Spec     struct {
 		Containers, InitContainers []struct{ Name string }
 	}
 	Status struct {
