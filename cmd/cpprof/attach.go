@@ -101,10 +101,8 @@ func checkConnect(c *cobra.Command, address, program string, args []string) erro
 	if len(args) > 0 {
 		return errors.New("give either a Delve server (--connect HOST:PORT) or a command or file, not both")
 	}
-	for _, name := range []string{"pid", "child", "follow-exec", "monitor"} {
-		if f := c.Flags().Lookup(name); f != nil && f.Changed {
-			return fmt.Errorf("--%s needs a program on this system, and --connect names one that a Delve server runs", name)
-		}
+	if name := firstGiven(c, "pid", "child", "follow-exec", "monitor"); name != "" {
+		return fmt.Errorf("--%s needs a program on this system, and --connect names one that a Delve server runs", name)
 	}
 	if f := c.Flags().Lookup("backend"); f.Changed && f.Value.String() != delve.Name {
 		return fmt.Errorf("--backend %s: a Delve server (--connect) is read with --backend %s only",

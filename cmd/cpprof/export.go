@@ -278,11 +278,7 @@ func create(path string, force bool, write func(io.Writer) error) (err error) {
 			os.Remove(temp.Name())
 		}
 	}()
-	err = write(temp)
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(write(temp), temp.Close()); err != nil {
 		return err
 	}
 	if err := checkNew(path, force); err != nil { // it may have come into being meanwhile

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/cpprof/cpprof/internal/live"
@@ -75,6 +76,16 @@ func notNegative(text string) (time.Duration, error) {
 		err = errors.New("it is negative")
 	}
 	return d, err
+}
+
+// firstGiven returns the first of some flags that is given; "" if
+// none is.
+func firstGiven(c *cobra.Command, names ...string) string {
+	i := slices.IndexFunc(names, c.Flags().Changed)
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }
 
 func addRounds(c *cobra.Command, n *int, byDefault int) {

@@ -60,12 +60,9 @@ func (f *keepFlags) check(c *cobra.Command, duration time.Duration) (err error) 
 	if c.Flags().Lookup("when") == nil {
 		return nil // another command, which keeps all
 	}
-	given := c.Flags().Changed
-	if !given("keep") {
-		for _, name := range []string{"when", "count", "max-memory"} {
-			if given(name) {
-				return fmt.Errorf("--%s goes with --keep, such as --keep 60s", name)
-			}
+	if !c.Flags().Changed("keep") {
+		if name := firstGiven(c, "when", "count", "max-memory"); name != "" {
+			return fmt.Errorf("--%s goes with --keep, such as --keep 60s", name)
 		}
 		return nil
 	}
@@ -80,7 +77,7 @@ func (f *keepFlags) check(c *cobra.Command, duration time.Duration) (err error) 
 		return fmt.Errorf("--count %d: want 1 or more", f.times)
 	case f.memory != 0 && f.memory < 16<<20:
 		return errors.New("--max-memory: want at least 16MB")
-	case f.when == "" && given("when"):
+	case f.when == "" && c.Flags().Changed("when"):
 		return errors.New("--when is empty: want a predicate, such as 'goroutines.blocked > 100'")
 	}
 	f.quota = live.NewQuota(f.times)

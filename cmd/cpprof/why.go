@@ -104,10 +104,8 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 		}
 		return setMark(&f.record.options, f.record.maxHalt, f.record.backend, cores)
 	}
-	for _, name := range []string{"against", "fail-above", "log"} {
-		if f.without != "" && c.Flags().Changed(name) {
-			return usagef("--without and --%s ask different questions: give one of them", name)
-		}
+	if name := firstGiven(c, "against", "fail-above", "log"); f.without != "" && name != "" {
+		return usagef("--without and --%s ask different questions: give one of them", name)
 	}
 	if c.Flags().Changed("without") && strings.TrimPrefix(f.without, "half of ") == "" {
 		return usagef("--without names nothing: want call paths, a function or a lock")
@@ -115,21 +113,16 @@ func (f *whyFlags) check(c *cobra.Command, args []string, live bool) error {
 	if what, half := strings.CutPrefix(f.without, "half "); half && !strings.HasPrefix(what, "of ") {
 		return usagef("--without %s: want 'half of %s'", f.without, what)
 	}
-	for _, name := range []string{"duration", "output", "force", "rate", "max-overhead", "max-cpu",
-		"backend", "max-halt", "probes"} {
-		if c.Flags().Changed(name) {
-			return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
-		}
+	if name := firstGiven(c, "duration", "output", "force", "rate", "max-overhead", "max-cpu",
+		"backend", "max-halt", "probes"); name != "" {
+		return usagef("--%s is for a running program: give a process (-p PROCESS) or a command (-- COMMAND)", name)
 	}
 	if err := checkTop(f.top); err != nil {
 		return err
 	}
-	if len(args) > 1 {
-		for _, name := range []string{"against", "without", "log", "fail-above", "top"} {
-			if c.Flags().Changed(name) {
-				return usagef("--%s is for one recording; got %d", name, len(args))
-			}
-		}
+	if name := firstGiven(c, "against", "without", "log", "fail-above", "top"); len(args) > 1 &&
+		name != "" {
+		return usagef("--%s is for one recording; got %d", name, len(args))
 	}
 	if len(args) == 0 {
 		return usagef("want one recording, such as run.cpprof, a process (-p PROCESS) or a command (-- COMMAND); got %d arguments", len(args))

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -33,10 +34,7 @@ func (s *Shell) save(args []string) (string, error) {
 		b.WriteString(words.Quote(l.name) + " " + words.Join(l.summary.Path()) + "\n")
 	}
 	_, err = io.WriteString(f, b.String())
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("saving labels: %w", err)
 	}
 	return report.Counted(len(s.labels), "label") + " saved\n", nil
