@@ -75,7 +75,6 @@ address that other hosts reach needs one of these.`,
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.StringVar(&f.listen, "listen", usualAddress,
 		"the `address` to listen at, with port 0 for any free one, or unix:PATH")
 	flags.StringArrayVar(&f.match, "match", nil,

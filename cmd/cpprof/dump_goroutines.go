@@ -55,7 +55,6 @@ It shows the same of a core dump of a program, and of a goroutine dump.`,
 			return t.print(report.Goroutines{Recording: r}, input.json)
 		},
 	}
-	c.Flags().SortFlags = false
 	addProcess(c, &process)
 	addConnect(c, &address)
 	input.addJSON(c)

@@ -62,7 +62,6 @@ program works, such as the rate of the requests that it served; it comes first.
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	addRounds(c, &f.runs, 5)
 	addProcess(c, &f.process)

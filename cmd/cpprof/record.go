@@ -82,7 +82,6 @@ cpprof samples less often than --rate says if it would otherwise exceed --max-ov
 		},
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	flags.SetInterspersed(false) // what follows COMMAND is the command's
 	addOutput(c, &f.outputs.given, "")
 	addForce(c, &f.outputs.force)

@@ -72,7 +72,6 @@ says what was stuck when each ended: 'cpprof stuck -- go test ./...'.`,
 			return f.running(c.Context(), t, pid)
 		},
 	}
-	c.Flags().SortFlags = false
 	addProcess(c, &f.process)
 	f.input.addJSON(c)
 	addFailAbove(c, &f.failAbove)

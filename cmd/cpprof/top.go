@@ -62,7 +62,6 @@ ends. Elsewhere it prints one block after another. It saves nothing: see 'cpprof
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(c.Context(), t) },
 	}
 	flags := c.Flags()
-	flags.SortFlags = false
 	addProcess(c, &f.process)
 	addRounds(c, &f.count, 0)
 	flags.DurationVarP(&f.interval, "interval", "i", time.Second, "the time between rounds")
