@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/exact"
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
@@ -181,11 +182,8 @@ func heldPaths(a *locks.Analysis, l *locks.Lock) []heldPath {
 	})
 }
 
-// whole rounds an exact number as reports do: halves away from zero.
-func whole(x *big.Rat) int64 {
-	n, _ := new(big.Int).SetString(report.Decimal(x, 0), 10)
-	return n.Int64()
-}
+// whole rounds an exact number, which is not negative, as reports do.
+func whole(x *big.Rat) int64 { return exact.Nearest(x).Int64() }
 
 // A metricRow is what was measured beside the samples, over the
 // time of the recording.
