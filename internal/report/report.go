@@ -39,10 +39,10 @@ func Hits(r *big.Rat) string {
 
 // CountedHits formats hits with the word: "1 hit", "2.5 hits".
 func CountedHits(r *big.Rat) string {
-	if r.IsInt() && r.Num().IsInt64() {
-		return Counted(r.Num().Int64(), "hit")
+	if hits := Hits(r); hits != "1" {
+		return hits + " hits"
 	}
-	return Hits(r) + " hits"
+	return "1 hit"
 }
 
 // Counted formats a number with a word, and adds an s to the

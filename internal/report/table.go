@@ -44,23 +44,21 @@ func (t *table) write(w io.Writer) {
 		}
 	}
 	for _, row := range t.rows {
-		var b strings.Builder
+		line := ""
 		for i, cell := range row {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 			switch {
 			case i == 0 && t.right:
-				b.WriteString(pad + cell)
+				line = pad + cell
 			case i == 0:
-				b.WriteString(cell + pad)
+				line = cell + pad
 			case i == len(widths)-1:
-				line := withName(b.String()+"  ", cell, t.width)
-				b.Reset()
-				b.WriteString(line)
+				line = withName(line+"  ", cell, t.width)
 			default:
-				b.WriteString("  " + pad + cell)
+				line += "  " + pad + cell
 			}
 		}
-		termtext.Fprintln(w, strings.TrimRight(b.String(), " "))
+		termtext.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
 
