@@ -238,22 +238,16 @@ func checkNew(path string, force bool) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return checkFolder(path)
+		folder := filepath.Dir(path)
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return usagef("there is no folder %s to write %s into", folder, filepath.Base(path))
+		}
 	case err != nil:
 		return err
 	case info.IsDir():
 		return fmt.Errorf("%s is a folder: name a file with -o", path)
 	case info.Mode().IsRegular() && !force:
 		return usagef("%s exists: choose another name, or replace it with --force", path)
-	}
-	return nil
-}
-
-// checkFolder returns an error if there is no folder to write a file into.
-func checkFolder(path string) error {
-	folder := filepath.Dir(path)
-	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		return usagef("there is no folder %s to write %s into", folder, filepath.Base(path))
 	}
 	return nil
 }

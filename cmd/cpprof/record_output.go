@@ -27,30 +27,25 @@ type outputs struct {
 }
 
 // check returns an error if the recording of a program can't be
-// written. It is called before the program is touched.
+// written. It is called before the program is touched. To find
+// out, it creates the folder, and removes it again.
 func (o *outputs) check(program string) error {
 	name := o.base(program)
-	if _, err := os.Lstat(name); err == nil && !o.force {
+	_, err := os.Lstat(name)
+	switch {
+	case err == nil && !o.force:
 		return fmt.Errorf("%s already exists: give another name with -o, or replace it with --force", name)
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	case err == nil:
+		if err := sampledata.Replaceable(name); err != nil {
+			return fmt.Errorf("replace %s: %w", name, err)
+		}
+		return nil
+	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	parent := filepath.Dir(name)
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s to write the recording into: give another name with -o", parent)
-	}
-	return o.tryToCreate(name)
-}
-
-// tryToCreate creates a recording's folder, and removes it again.
-func (o *outputs) tryToCreate(name string) error {
-	if o.force {
-		if _, err := os.Lstat(name); err == nil {
-			if err := sampledata.Replaceable(name); err != nil {
-				return fmt.Errorf("replace %s: %w", name, err)
-			}
-			return nil
-		}
 	}
 	if err := os.Mkdir(name, 0o777); err != nil {
 		return fmt.Errorf("the recording can't be written: %w: give another name with -o", err)
