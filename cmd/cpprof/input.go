@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,10 +53,10 @@ func (e *missingError) Error() string {
 // recording reads the recording of an input. If it is not
 // complete, recording prints a warning, or fails with --strict.
 func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, error) {
-	o := f.options()
-	done := f.showProgress(in, &o)
-	r, err := in.Recording(o)
-	done()
+	r, err := f.load(in, f.options())
+	if err == nil && f.span != (views.Span{}) && isThinned(r) && in.Size() > 0 {
+		r, err = f.part(in.Name)
+	}
 	if err != nil {
 		return nil, inputError(err)
 	}
@@ -69,6 +70,31 @@ func (f *inputFlags) recording(in *interchange.Input) (*sampledata.Recording, er
 		tell(f.err, "warning: %s: %s", in.Name, missing)
 	}
 	return r, nil
+}
+
+func (f *inputFlags) load(in *interchange.Input, o interchange.Options) (*sampledata.Recording, error) {
+	done := f.showProgress(in, &o)
+	defer done()
+	return in.Recording(o)
+}
+
+// isThinned reports whether a trace is not kept exactly.
+func isThinned(r *sampledata.Recording) bool {
+	return slices.ContainsFunc(r.Warnings, func(w sampledata.Warning) bool { return w.Kind == interchange.Thinned })
+}
+
+// part reads the part of a trace that counts, which may be short
+// enough to be kept exactly. Otherwise, the whole decides what
+// goroutines wait for.
+func (f *inputFlags) part(path string) (*sampledata.Recording, error) {
+	in, err := f.input(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	o := f.options()
+	o.From, o.To = f.span.From, f.span.To
+	return f.load(in, o)
 }
 
 // recordingAt reads the recording at a path.
@@ -114,8 +140,7 @@ func (f *inputFlags) inputOf(t terminal, args []string) (*interchange.Input, err
 // options returns how to read a file.
 func (f *inputFlags) options() interchange.Options {
 	saveMemory()
-	return interchange.Options{Value: f.value, Program: f.program, MaxMemory: int64(f.memory),
-		From: f.span.From, To: f.span.To}
+	return interchange.Options{Value: f.value, Program: f.program, MaxMemory: int64(f.memory)}
 }
 
 // ownProcess says that the process runs one command, which

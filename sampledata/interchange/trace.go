@@ -24,6 +24,9 @@ var executionTrace = Format{
 	Read: readTrace,
 }
 
+// Thinned is the kind of the warning that a trace is not kept exactly.
+const Thinned = "thinned"
+
 // maxChanges is the number of changes of a trace that are kept exactly.
 const maxChanges = 3 << 19
 
@@ -193,7 +196,7 @@ func (t *tracer) recording() *sampledata.Recording {
 		t.called("task:"+one.name, one.by, one.begin, t.now, true, one.site)
 	}
 	if strip := t.timed.Thinned(); strip > 0 {
-		t.timed.Warn("thinned", fmt.Sprintf(
+		t.timed.Warn(Thinned, fmt.Sprintf(
 			"the trace has more than %d changes: of each %v, one moment was kept, at random, and stands for it; "+
 				"a part that --span chooses is exact if it is short enough", maxChanges,
 			strip.Round(time.Nanosecond)), 1)
