@@ -246,6 +246,9 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 	c := &b.s.e.classes[class]
 	g := &Gain{Class: c.name, Law: b.lawOf(c, t.through)}
+	if g.Law == Closed {
+		b.leaveOut(t)
+	}
 	active, thinks := 0, 0.0
 	through := slices.Clone(t.through)
 	for i := range through {

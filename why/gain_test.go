@@ -224,3 +224,27 @@ func TestGainOfSystemCalls(t *testing.T) {
 		t.Errorf("%+v %+v, want 5 times", g, g.Times)
 	}
 }
+
+// Goroutines of a class that do other work would not do more without a
+// cost that they never have.
+func TestGainOfThoseThatHaveTheCost(t *testing.T) {
+	s := newScene()
+	servers, streams := s.spawn(4, "main.serve"), s.spawn(4, "main.serve")
+	for i := range 200 {
+		states := make(map[sampledata.GoroutineID]sampledata.State)
+		for k, g := range servers {
+			if states[g] = s.at(reads, "main.serve", "main.fetch", "net.(*conn).Read"); (i+k)%4 == 0 {
+				states[g] = s.at(reads, "main.serve", "main.store", "net.(*conn).Write")
+			}
+		}
+		for _, g := range streams {
+			if states[g] = s.at(reads, "main.serve", "main.stream", "net.(*conn).Write"); i%50 == 0 {
+				states[g] = s.at(runs, "main.serve", "main.stream")
+			}
+		}
+		s.sample(t, states)
+	}
+	if g := s.asked(t, "main.fetch", false); g.Times == nil || !nearly(g.Times.Times, 4) {
+		t.Errorf("%+v %+v", g, g.Times)
+	}
+}
