@@ -118,9 +118,10 @@ func (a *searched) foldLeaks() {
 				of.Growth = f.Growth
 				return true
 			}
-			follows := f.Class == clientWrites || f.Class == servesConnection && a.e.ownConnections() > 0
-			return follows && slices.ContainsFunc(all,
-				func(l *Finding) bool { return l.Kind == LeakKind && l.Class == clientReads })
+			return slices.ContainsFunc(all, func(l *Finding) bool {
+				server := f.Class == servesConnection && (a.e.ownConnections() > 0 || l.Growth.near(f.Growth))
+				return (f.Class == clientWrites || server) && l.Kind == LeakKind && l.Class == clientReads
+			})
 		}
 		return slices.ContainsFunc(all, func(l *Finding) bool {
 			leaks := l.Kind == LeakKind && f.Kind != LockKind && f.Kind != DeadlockKind && l.Class == f.Class &&
@@ -128,6 +129,13 @@ func (a *searched) foldLeaks() {
 			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
 		})
 	})
+}
+
+// near reports whether two classes have about as many goroutines, from
+// the beginning to the end.
+func (g *Growth) near(other *Growth) bool {
+	about := func(a, b int) bool { return 10*max(a, b) <= 11*min(a, b) }
+	return g != nil && other != nil && about(g.From, other.From) && about(g.To, other.To)
 }
 
 // deadlockOf returns the deadlock in the place of a leak; nil if there

@@ -225,3 +225,14 @@ func TestLeakOfTimers(t *testing.T) {
 		}
 	}
 }
+
+// As many goroutines of a client's connections and of a server's are
+// the two ends of the same.
+func TestGrowNearly(t *testing.T) {
+	reads := &Growth{From: 780, To: 1481}
+	for other, want := range map[*Growth]bool{{From: 778, To: 1481}: true, {From: 780, To: 1200}: false, {From: 20, To: 1481}: false, nil: false} {
+		if got := reads.near(other); got != want {
+			t.Errorf("%+v: %t", other, got)
+		}
+	}
+}
