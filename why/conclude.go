@@ -119,7 +119,7 @@ func (a *searched) foldLeaks() {
 				return true
 			}
 			return slices.ContainsFunc(all, func(l *Finding) bool {
-				server := f.Class == servesConnection && (a.e.ownConnections() > 0 || l.Growth.near(f.Growth))
+				server := f.Class == servesConnection && (a.e.ownConnections() > 0 || a.e.hasMany() && l.Growth.near(f.Growth))
 				return (f.Class == clientWrites || server) && l.Kind == LeakKind && l.Class == clientReads
 			})
 		}

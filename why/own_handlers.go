@@ -3,7 +3,9 @@ package why
 import (
 	"math"
 	"regexp"
+	"slices"
 
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -62,8 +64,18 @@ func (s *searcher) asksItself(f *Finding) string {
 // ownConnections returns how many connections the program was seen
 // to have with itself.
 func (e *evidence) ownConnections() float64 {
-	first, last := e.ends("process.own_connections")
+	first, last := e.ends(ownConnections)
 	return max(first, last)
+}
+
+const ownConnections = "process.own_connections"
+
+// hasMany reports whether the program has too many connections for
+// counting those with itself.
+func (e *evidence) hasMany() bool {
+	return slices.ContainsFunc(e.r.Series, func(s sampledata.Series) bool {
+		return s.Name == ownConnections && s.Unmeasured != ""
+	})
 }
 
 // mayBeOwn reports whether as many goroutines on average may wait for
