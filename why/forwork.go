@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -25,13 +26,33 @@ const livesOnce = "each lives for one piece of work, and may wait for others"
 
 // forOthers returns a note of waits for work, unless each of many
 // goroutines of a class lives for one piece of it: hardly any
-// comes back to the wait.
+// comes back to the wait. If it handles a request, that takes so
+// long, and there is no note.
 func (s *searcher) forOthers(class int32, f *Finding, note string) string {
 	c := &s.e.classes[class]
-	if c.servesOne() && s.staysIn(class, f.Where.Function) < 2*c.goroutines {
-		return livesOnce
+	switch {
+	case !c.servesOne() || s.staysIn(class, f.Where.Function) >= 2*c.goroutines:
+		return note
+	case s.handles(f):
+		return ""
 	}
-	return note
+	return livesOnce
+}
+
+// handles reports whether goroutines that a library has started wait
+// in what another module does for them: each handles a request.
+func (s *searcher) handles(f *Finding) bool {
+	nodes := s.e.r.Nodes
+	own := s.e.places.own[f.Where.stack]
+	first := own
+	for n := own; n != sampledata.NoStack; n = nodes[n].Parent {
+		name := s.e.places.function(n)
+		if views.IsOwn(name) && (s.wrapper == nil || !s.wrapper(name)) {
+			first = n
+		}
+	}
+	library := s.modules.Of(nodes[first].Function)
+	return library != s.modules.Main() && library != s.modules.Of(nodes[own].Function)
 }
 
 // lonely is the note of waits that hold up nobody as far as is known.

@@ -201,10 +201,12 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		}
 	}
 	if receives && s.awaitsWork(class, f) {
-		return s.forOthers(class, f, forWork)
+		note = s.forOthers(class, f, forWork)
+	} else if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
+		note = s.forOthers(class, f, nextMessage)
 	}
-	if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
-		return s.forOthers(class, f, nextMessage)
+	if note != "" {
+		return note
 	}
 	if len(f.Causes) == 0 {
 		f.Causes = s.e.peers(of, receives)
