@@ -378,9 +378,8 @@ func (a *searched) mayCause(cause, f *Finding) bool {
 		}
 		return cause.Kind == ComputeKind && covers && cause.Class != f.Class
 	}
-	if f.handler != "" {
-		its := func(p Part) bool { return p.Name == f.handler }
-		return !cause.row().outside && (cause.Class == f.handler || slices.ContainsFunc(slices.Concat(cause.Others, cause.Behind), its))
+	if f.handler != "" || slices.Contains(f.Signs, ownEnd) {
+		return !cause.row().outside && slices.ContainsFunc(append(names(slices.Concat(cause.Others, cause.Behind)), cause.Class), f.mayAsk)
 	}
 	return a.mayServe(cause, f)
 }

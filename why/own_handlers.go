@@ -99,6 +99,15 @@ func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 	return s.doing(f, ofNetwork)
 }
 
+// ownEnd is the sign of such waits.
+const ownEnd = "the program has connections with itself: it may wait for its own goroutines"
+
+// mayAsk reports whether goroutines of a class may give the answers
+// that a finding is a wait for.
+func (f *Finding) mayAsk(class string) bool {
+	return class == f.handler || f.handler == "" && handling.MatchString(class)
+}
+
 // mayAwaitOwn reports whether a class also waits for connections
 // that may be the program's own, whose other ends may then be faster.
 func (b *tracer) mayAwaitOwn(t *traced) bool {

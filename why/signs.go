@@ -127,7 +127,7 @@ var signs = []sign{
 		},
 		asksOwn, "see what these do"},
 	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
-		"the program has connections with itself: it may wait for its own goroutines", "see what these do"},
+		ownEnd, "see what these do"},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,
