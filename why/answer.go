@@ -126,7 +126,8 @@ type Finding struct {
 	// behind a writer
 	ReadsAgain bool `json:"reads_again,omitempty"`
 	// deadlocks of goroutines that each wait for a lock that they
-	// hold themselves
+	// hold themselves; likely if that may be wrong
+	Likely bool     `json:"likely,omitempty"`
 	Itself bool     `json:"itself,omitempty"`
 	Signs  []string `json:"signs,omitempty"`  // known patterns, in words
 	Remedy string   `json:"remedy,omitempty"` // what helps, or usually does

@@ -108,8 +108,8 @@ func (f *Finding) wastes() bool {
 // its server in the same program, if its reader leaks, too.
 // It leaves out the waits of goroutines that
 // leak, but not for a lock: who holds it says why they do. It
-// leaves out the waits of a deadlock for its locks, and the leak in
-// its place.
+// leaves out the waits of a deadlock for its locks, and a leak of
+// those that wait for one.
 func (a *searched) foldLeaks() {
 	all := a.Findings
 	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
@@ -138,13 +138,13 @@ func (g *Growth) near(other *Growth) bool {
 	return g != nil && other != nil && about(g.From, other.From) && about(g.To, other.To)
 }
 
-// deadlockOf returns the deadlock in the place of a leak; nil if there
-// is none.
+// deadlockOf returns the deadlock for whose lock the goroutines of a
+// leak wait, in the same place; nil if there is none.
 func (a *searched) deadlockOf(leak *Finding) *Finding {
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool {
 		return f.Kind == DeadlockKind && f.Class == leak.Class && f.Where.Function == leak.Where.Function
 	})
-	if i < 0 {
+	if i < 0 || views.WaitingFor(leak.Reason) != views.AwaitingLock {
 		return nil
 	}
 	return a.Findings[i]

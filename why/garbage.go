@@ -2,6 +2,7 @@ package why
 
 import (
 	"math"
+	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -134,7 +135,7 @@ func (s *searcher) allocation() *candidate {
 		case uses && (c.collector || c.runtimes && collects): // workers, and the sweeper
 			kinds["the collector"] += at.weight
 		case uses && collects:
-			kinds["assisting the collector"] += at.weight
+			kinds[s.assists(at)] += at.weight
 			own += at.weight
 		case uses:
 			kinds[allocating] += at.weight
@@ -183,12 +184,34 @@ func (s *searcher) allocation() *candidate {
 	return found
 }
 
+// What goroutines of the program do for the collector.
+var (
+	assisting = regexp.MustCompile(`^runtime\.gc(Assist|ParkAssist)\w*$`)
+	barrier   = regexp.MustCompile(`^runtime\.(gcWriteBarrier\w*|wbBufFlush\w*|wbZero|wbMove|bulkBarrier\w*|typedmemmove)$`)
+)
+
+// assists names what a goroutine does for the collector.
+func (s *searcher) assists(at *situation) string {
+	switch stack := at.state.Stack; {
+	case s.e.places.matches(stack, assisting):
+		return "assisting the collector"
+	case s.e.places.matches(stack, barrier):
+		return "write barriers, which tell the collector of changes"
+	}
+	return "other work for the collector"
+}
+
+// fewMakers is the part of the time of those that wait for the
+// collector, up to which those that were seen to allocate are few.
+const fewMakers = 0.01
+
 // garbageOf returns who shows where a program allocates: whoever does,
 // or, if too few were seen, also those that wait for the collector.
-// These may suffer from the garbage of others.
+// Of these, some may suffer from the garbage of others.
 func (s *searcher) garbageOf(makers, waiters []*situation) []*situation {
-	weight, _ := weigh(makers, anywhere, anywhere)
-	if s.hitsOf(weight) >= minNext {
+	makes, _ := weigh(makers, anywhere, anywhere)
+	waits, _ := weigh(waiters, anywhere, anywhere)
+	if s.hitsOf(makes) >= minNext && makes >= fewMakers*waits {
 		return makers
 	}
 	return slices.Concat(makers, waiters)

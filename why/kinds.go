@@ -19,7 +19,7 @@ const known = 1 << 63
 
 // codeAspects are the aspects that say what code does, the more
 // specific first.
-var codeAspects = []string{"@alloc", "@gc", "@syscall", "@copy", "@compare", "@map", "@hash", "@crypto",
+var codeAspects = []string{"@alloc", "@gc", "@syscall", "@stack", "@copy", "@compare", "@map", "@hash", "@crypto",
 	"@compress", "@json", "@protobuf", "@regexp", "@sort", "@reflect", "@fmt", "@strings", "@cgo"}
 
 const (

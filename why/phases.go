@@ -39,7 +39,7 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			// waits change more by chance
 			few := p.to-p.from < 2*minSamples && !f.IsCode()
 			if known[f.key] || small || few || f.row().outside || f.stands() || a.hasPathOf(f) || a.has(f) ||
-				a.without(f, p) >= f.Share.Low {
+				a.without(f, p) >= f.Share.Share {
 				continue
 			}
 			known[f.key] = true
@@ -53,10 +53,14 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 }
 
 // without returns the share of a finding of a phase in the rest of the
-// recording, at most.
+// recording, at most; 0 if too little is known of that.
 func (a *searched) without(f *Finding, p phase) float64 {
 	all := a.e.observe([]question{a.question(f)})[0]
-	return hotspots.Estimated(slices.Delete(all, int(p.from-a.e.from), int(p.to-a.e.from)), 1).High
+	rest := hotspots.Estimated(slices.Delete(all, int(p.from-a.e.from), int(p.to-a.e.from)), 1)
+	if rest.Samples < minSamples {
+		return 0
+	}
+	return rest.High
 }
 
 // A phase is the samples from one number up to another.

@@ -100,7 +100,7 @@ var signs = []sign{
 		},
 		"", "see what it waits for in the end: nothing goes on before"},
 	{[]Kind{LockKind, ChannelKind}, (*searcher).stalls, stalled, ""},
-	{[]Kind{ComputeKind}, onStack(`^runtime\.Gosched$`),
+	{[]Kind{ComputeKind}, (*searcher).spinning,
 		givesWay,
 		"wait on a channel, a condition or a lock"},
 	{[]Kind{ProcessorKind}, (*searcher).spawns,
@@ -257,8 +257,11 @@ func paces(s *searcher, f *Finding) (share float64) {
 // over HTTP or gRPC.
 const AwaitsServer = "it waits for the answer of a server"
 
+// ofHTTP matches net/http, and modules that are copies of it.
+const ofHTTP = `(net/http|github\.com/imroc/req/v3|github\.com/(bogdanfinn|Danny-Dasilva)/fhttp)`
+
 // roundTrip matches the functions in which they wait.
-const roundTrip = `(^net/http|/[\w.%-]+)\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
+const roundTrip = `^` + ofHTTP + `\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
 	`^net/rpc\.\(\*Client\)\.Call$|` +
 	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
 
@@ -331,7 +334,7 @@ func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
 }
 
 // getsConnection matches the function that waits for a connection of HTTP.
-const getsConnection = `(^net/http|/[\w.%-]+)\.\(\*Transport\)\.getConn$`
+const getsConnection = `^` + ofHTTP + `\.\(\*Transport\)\.getConn$`
 
 // manyConnections is how many connections of HTTP have ended at
 // least if new ones are made since none is kept.

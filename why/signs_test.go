@@ -405,14 +405,14 @@ func TestNobodyElseIsAtWork(t *testing.T) {
 func TestCopiesOfHTTP(t *testing.T) {
 	for name, waits := range map[string]bool{
 		"net/http.(*persistConn).roundTrip": true, "github.com/imroc/req/v3.(*persistConn).roundTrip": true,
-		"golang.org/x/net/http2.(*http2ClientConn).roundTrip": true, "main.(*persistConn).roundTrip": false,
+		"example.com/shop/smtp.(*persistConn).roundTrip": false, "main.(*persistConn).roundTrip": false,
 		"net/http.(*Transport).roundTrip": false,
 	} {
 		if got := inRoundTrip.MatchString(name); got != waits {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	for name, waits := range map[string]bool{"net/http.(*Transport).getConn": true, "gopkg.in/req%2ev3.(*Transport).getConn": true, "main.(*Transport).getConn": false} {
+	for name, waits := range map[string]bool{"net/http.(*Transport).getConn": true, "github.com/bogdanfinn/fhttp.(*Transport).getConn": true, "main.(*Transport).getConn": false} {
 		if got := requesting.MatchString(name); got != waits {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -54,8 +54,7 @@ func (e *evidence) spinners() map[spinner]bool {
 // it, too.
 func (e *evidence) waitsAt(who spinner) bool {
 	there := func(at *situation) bool { return e.places.at(at.state.Stack) == who.place }
-	_, waits := weigh(e.situations, ofClass(who.class, there),
-		func(at *situation) bool { return at.state.Doing.Waits() })
+	_, waits := weigh(e.situations, ofClass(who.class, there), (*situation).waits)
 	_, gives := weigh(e.situations, ofClass(who.class, there),
 		func(at *situation) bool { return e.places.givesWay(at.state.Stack) })
 	return waits > fewWaits*gives
@@ -66,6 +65,12 @@ func (e *evidence) waitsAt(who spinner) bool {
 func (e *evidence) spinsAt(at *situation) bool {
 	return e.places.givesWay(at.state.Stack) &&
 		e.spinners()[spinner{at.class, e.places.at(at.state.Stack)}]
+}
+
+// spinning returns the share of a finding in loops that spin.
+func (s *searcher) spinning(f *Finding) float64 {
+	all, spins := weigh(s.e.situations, s.hits(f), s.e.spinsAt)
+	return spins / max(all, 1)
 }
 
 // spinCandidates returns a hypothesis for each function of the

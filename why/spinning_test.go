@@ -60,22 +60,22 @@ func TestSpins(t *testing.T) {
 func TestGivesWayBeforeAWait(t *testing.T) {
 	for every, spins := range map[int]bool{3: false, 1000: true} {
 		s := newScene()
-		gather := s.spawn(3, "main.handle")
+		gather := s.spawn(3, "net/http.(*conn).serve")
 		for i := range 120 {
 			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range gather {
-				states[g] = s.at(runs, "main.handle", "main.gather", "runtime.Gosched")
+				states[g] = s.at(runs, "net/http.(*conn).serve", "main.gather", "runtime.Gosched")
 				switch {
 				case (i+j)%every == every-1:
-					states[g] = s.at(selects, "main.handle", "main.gather", "runtime.selectgo")
+					states[g] = s.at(selects, "net/http.(*conn).serve", "main.gather", "runtime.selectgo")
 				case i%4 == 0:
-					states[g] = s.at(runs, "main.handle", "main.gather")
+					states[g] = s.at(runs, "net/http.(*conn).serve", "main.gather")
 				}
 			}
 			s.sample(t, states)
 		}
 		a := s.find(t)
-		if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == SpinKind }); got != spins {
+		if got := slices.ContainsFunc(a.Findings, (*Finding).spins); got != spins {
 			t.Errorf("a wait each %d samples: %+v", every, a.Findings)
 		}
 	}

@@ -135,6 +135,10 @@ func (c *Crowd) ofWaking() bool {
 	return c.CPUs > 0 && c.hasFree() && 0 < c.Delay && c.Delay < soon
 }
 
+// muchNoCPU is how many times as many threads lack a CPU as have one,
+// if that comes before what they do.
+const muchNoCPU = 4
+
 // starved is the hypothesis that threads have no CPU, with the
 // reason as far as it is known: the program's control group,
 // other programs, or its own threads.
@@ -148,6 +152,9 @@ func (s *searcher) starved(c *candidate) *candidate {
 		if c.f.Crowd.ofWaking() {
 			c.f.Kind = WakingKind
 		}
+	}
+	if s.noCPU > muchNoCPU*s.ran { // before what the program does with the little that it gets
+		c.f.specific = max(c.f.specific, 1)
 	}
 	c.f.key = key(c.f.Kind)
 	return c

@@ -89,7 +89,7 @@ func (s *searcher) standstill(class int32) *Finding {
 		s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
 	}
-	f := s.stands(StandstillKind, c, c.goroutines)
+	f := s.unmoved(StandstillKind, c, c.goroutines)
 	f.Where, f.Reason = s.where(class, of)
 	return f
 }
@@ -113,13 +113,13 @@ func (s *searcher) leftBehind(class int32) *Finding {
 	if n < minStandstill || s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
 	}
-	_, works := weigh(s.e.situations, anywhere, s.isAtWork)
-	if s.goRound(class) == 0 || s.e.mean(works) > leastMoving*float64(n) {
-		return nil
-	}
-	f := s.stands(LeftKind, c, n)
+	f := s.unmoved(LeftKind, c, n)
 	f.Left = n
 	f.Where, f.Reason = s.where(class, left)
+	_, works := weigh(s.e.situations, anywhere, s.worksOrAsks)
+	if !s.goRound(class, f.Where.Function) || s.e.mean(works) > leastMoving*float64(n) {
+		return nil
+	}
 	return f
 }
 
@@ -132,24 +132,28 @@ func (s *searcher) goroutines(of func(*situation) bool) int {
 	return len(seen)
 }
 
-// goRound returns how many goroutines of a class were there all the
-// time, and were seen to move several times: they have a loop.
-func (s *searcher) goRound(class int32) (n int) {
-	moves := make(map[sampledata.GoroutineID]int)
-	for run := range s.e.runs(ofClass(class, anywhere)) {
-		if _, there := moves[run.Goroutine]; !there && run.First > s.e.from {
+// goRound reports whether a goroutine of a class was there all the
+// time, was seen to move several times, and to go through a function:
+// it has a loop.
+func (s *searcher) goRound(class int32, function string) bool {
+	moves, through := make(map[sampledata.GoroutineID]int), make(map[sampledata.GoroutineID]bool)
+	for run, at := range s.e.runs(ofClass(class, anywhere)) {
+		g := run.Goroutine
+		if moves[g] == 0 && run.First > s.e.from {
 			continue // it began later
 		}
-		if moves[run.Goroutine]++; run.Last >= s.e.to-1 && moves[run.Goroutine] >= fewMoves {
-			n++
+		moves[g]++
+		through[g] = through[g] || s.on(at, function)
+		if run.Last >= s.e.to-1 && moves[g] >= fewMoves && through[g] {
+			return true
 		}
 	}
-	return n
+	return false
 }
 
-// stands makes a finding about goroutines of a class that have not
+// unmoved makes a finding about goroutines of a class that have not
 // moved during the whole recording.
-func (s *searcher) stands(kind Kind, c *class, goroutines int) *Finding {
+func (s *searcher) unmoved(kind Kind, c *class, goroutines int) *Finding {
 	return &Finding{
 		Kind: kind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
 		Severity: float64(goroutines), Share: hotspots.Assumed(1, int(s.e.to-s.e.from)),

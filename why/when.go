@@ -184,7 +184,8 @@ func (s series) levels() (all []level) {
 	return all
 }
 
-// trim leaves out the ends of a level in which nothing was observed.
+// trim leaves out the ends of a level in which nothing was observed,
+// also of its share.
 func (l *level) trim(all []hotspots.Observation) {
 	seen := func(o hotspots.Observation) bool { return o.Hits > 0 }
 	if first := slices.IndexFunc(all[l.from:l.to], seen); first > 0 {
@@ -192,6 +193,13 @@ func (l *level) trim(all []hotspots.Observation) {
 	}
 	for l.to > l.from+1 && !seen(all[l.to-1]) {
 		l.to--
+	}
+	hits, base := 0.0, 0.0
+	for _, o := range all[l.from:l.to] {
+		hits, base = hits+o.Weight*o.Hits, base+o.Weight*o.Base
+	}
+	if base > 0 {
+		l.share = hits / base
 	}
 }
 

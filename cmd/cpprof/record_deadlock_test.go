@@ -127,21 +127,24 @@ func TestTurnsAreNoDeadlock(t *testing.T) {
 	}
 }
 
-// Who locks again what it has locked, in a callee, waits for ever,
-// though others could unlock it as far as the heap shows.
+// Who locks again what it has locked, in a callee, waits for ever as
+// far as is known: a function that was called in between might have
+// unlocked it, unseen.
 func TestLocksAgain(t *testing.T) {
 	t.Parallel()
-	file, text := recordedFrom(t, fixture.Start(t, fixture.Build(t, "deadlock"), "itself"))
-	if n := strings.Count(ran(t, "locks", "--top", "0", file), "DEADLOCK"); n != 10 {
-		t.Errorf("%d deadlocks, want 10:\n%s", n, text)
-	}
-	text = ran(t, "why", file)
+	target := fixture.Start(t, fixture.Build(t, "deadlock"), "itself")
+	needsTracing(t, target.Pid())
+	file := filepath.Join(t.TempDir(), "run.cpprof")
+	text := ran(t, "record", "-o", file, "-d", "4s", "-p", strconv.Itoa(target.Pid()))
+	text += ran(t, "why", "--top", "0", file)
 	for _, want := range []string{"where  main.(*store).add, called by", "where  main.(*store).update, called by", "where  main.(*store).write, called by",
-		"5. 2 goroutines wait for locks that each of them holds itself: a deadlock.",
-		"each locks one main.(*store).mu a second time before it unlocks it"} {
+		"5. 2 goroutines have not moved for seconds, and seem to wait for locks that each of them holds"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("why does not say %q:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "DEADLOCK") {
+		t.Errorf("it is not certain:\n%s", text)
 	}
 }
 

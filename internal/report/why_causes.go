@@ -87,6 +87,8 @@ func WhyLines(f *why.Finding) (lines []string) {
 // circleLine says which locks a deadlock is of.
 func circleLine(f *why.Finding) string {
 	switch {
+	case f.Likely:
+		return "a function that has locked " + locks.FieldOf(f.Lock) + " has called one that locks it, too; nobody else may hold it, as far as is known"
 	case f.Itself && f.Count == 1:
 		return "it locks " + f.Lock + " a second time before it unlocks it"
 	case f.Itself:

@@ -164,6 +164,10 @@ func waitedText(g *why.Growth) (text string) {
 // circleText says who waits in a deadlock.
 func circleText(f *why.Finding) string {
 	switch {
+	case f.Likely && f.Count == 1:
+		return "A goroutine has not moved for seconds, and seems to wait for a lock that it holds itself."
+	case f.Likely:
+		return fmt.Sprintf("%d goroutines have not moved for seconds, and seem to wait for locks that each of them holds itself.", f.Count)
 	case f.Itself && f.Count == 1:
 		return "A goroutine waits for a lock that it holds itself: a deadlock."
 	case f.Itself:

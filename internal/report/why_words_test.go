@@ -30,6 +30,16 @@ func TestDeadlockWords(t *testing.T) {
 	}
 }
 
+// What may be a deadlock of one goroutine is said with a doubt.
+func TestWordsOfWhoLocksAgain(t *testing.T) {
+	f := &why.Finding{Kind: why.DeadlockKind, Count: 1, Lock: "main.mu of instance 2", Itself: true, Likely: true}
+	want := "A goroutine has not moved for seconds, and seems to wait for a lock that it holds itself. " +
+		"a function that has locked main.mu has called one that locks it, too; nobody else may hold it, as far as is known"
+	if got := Sentence(f) + " " + strings.Join(WhyLines(f), " "); got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 // A semaphore can have free places while somebody waits for more
 // of them.
 func TestWordsOfWhatIsFull(t *testing.T) {

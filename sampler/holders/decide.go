@@ -69,6 +69,16 @@ func (h *holders) attribute(c *contention) {
 // decide chooses the holders among the candidates for a lock
 // that a goroutine waits for.
 func (h *holders) decide(c *contention, waiter *Sighting) verdict {
+	v := h.among(c, waiter)
+	if v.evidence == sampledata.NoEvidence && c.onlyItself() {
+		h.set = append(h.set[:0], h.sample.Sighting(c.itself[0]).ID)
+		return h.verdict(sampledata.Ambiguous)
+	}
+	return v
+}
+
+// among does so among those that don't wait for it themselves.
+func (h *holders) among(c *contention, waiter *Sighting) verdict {
 	h.choose(c, waiter)
 	switch {
 	case c.mode == syncflow.Read && len(h.set) == c.readers(),
@@ -89,6 +99,12 @@ func (h *holders) decide(c *contention, waiter *Sighting) verdict {
 		return h.verdict(sampledata.Ambiguous)
 	}
 	return h.likely(c, waiter)
+}
+
+// onlyItself reports whether just one goroutine may hold the lock, as
+// far as is known, and waits for it.
+func (c *contention) onlyItself() bool {
+	return len(c.itself) == 1 && len(c.candidates)+len(c.doubtful) == 0 && !c.possible
 }
 
 // choose puts those candidates that seem to hold the lock into

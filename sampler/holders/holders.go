@@ -32,13 +32,16 @@ type contention struct {
 	// more goroutines may have taken it, though there is less
 	// reason to believe that
 	possible   bool
+	itself     []int32 // waiters that seem to hold it
 	successors []int32 // goroutines that were woken to take it and no longer waited in the halt
 	after      []byte  // the lock as it was read after the halt
 	inHalt     []byte  // the lock as it was read in the halt; nil if it was not read
 }
 
 // open reports whether no possible holder is known.
-func (c *contention) open() bool { return len(c.candidates)+len(c.successors)+len(c.doubtful) == 0 }
+func (c *contention) open() bool {
+	return len(c.candidates)+len(c.successors)+len(c.doubtful)+len(c.itself) == 0
+}
 
 // holders finds out who holds the locks that goroutines wait for.
 type holders struct {
@@ -150,7 +153,10 @@ func (h *holders) addCandidates() {
 				l.Lock, l.Certainty = r.waited.latest(h.sample.Sighting(key).Wait.Goroutine),
 					syncflow.Doubtful
 			}
-			if !h.waitsForItself(key, &l) && !h.isLocking(key, &l) {
+			switch {
+			case h.waitsForItself(key, &l):
+				h.addItself(key, &l)
+			case !h.isLocking(key, &l):
 				h.addCandidate(key, l)
 			}
 		}
@@ -159,12 +165,21 @@ func (h *holders) addCandidates() {
 
 // waitsForItself reports whether a goroutine waits for the same
 // lock. It holds the lock only if that is sure: a reader may have
-// another read lock from before, and who locks again in a callee
-// waits for ever.
+// another read lock from before.
 func (h *holders) waitsForItself(key int32, l *syncflow.Held) bool {
 	r := &h.records[key]
-	sure := l.Certainty == syncflow.Sure && (l.Again || r.wish.mode != l.Mode)
-	return r.waiting && r.wish.lock == l.Lock && !sure
+	return r.waiting && r.wish.lock == l.Lock &&
+		(l.Certainty != syncflow.Sure || r.wish.mode == l.Mode)
+}
+
+// addItself notes a goroutine that waits for a lock which it seems
+// to hold: a callee takes the lock, and will release it itself. What
+// has been called in between may have released the lock, unseen.
+func (h *holders) addItself(key int32, l *syncflow.Held) {
+	if l.Certainty == syncflow.Sure && l.Again {
+		c := &h.contended[h.index[h.records[key].wish]]
+		c.itself = append(c.itself, key)
+	}
 }
 
 // isLocking reports whether a goroutine is in Lock for the same
