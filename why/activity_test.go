@@ -43,3 +43,22 @@ func TestOutsideOfGo(t *testing.T) {
 		}
 	}
 }
+
+// A program may wait for a process most of the time, though none of its
+// goroutines does again and again.
+func TestForProcess(t *testing.T) {
+	for waits, want := range map[int]bool{80: true, 30: false} {
+		s := newScene()
+		g := s.spawn(1, "main.load")[0]
+		for i := range 100 {
+			state := s.at(runs, "main.load", "main.parse")
+			if i < waits {
+				state = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.load", "main.list", "os/exec.(*Cmd).Wait")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		}
+		if p := s.find(t).ForProcess; (p != nil) != want || want && (p.Name != "main.list" || !nearly(p.Share, 0.8)) {
+			t.Errorf("%d of 100 samples: %+v", waits, p)
+		}
+	}
+}

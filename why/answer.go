@@ -293,6 +293,8 @@ type Answer struct {
 	Threshold float64 `json:"threshold"`
 	// calls that are slow, too few to say why
 	Few *SlowCalls `json:"few_slow_calls,omitempty"`
+	// the wait for the end of a process, if most of the time is that
+	ForProcess *Part `json:"for_process,omitempty"`
 	// the program ended with the recording
 	Exited bool `json:"exited,omitempty"`
 	// the recording does not say what is stuck for good

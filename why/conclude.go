@@ -30,7 +30,7 @@ func (a *searched) conclude() {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key), cmp.Compare(x.Class, y.Class))
 	})
 	a.Resting, a.NotMoved = a.rest(), a.e.still(a.Findings)
-	a.State = a.state()
+	a.State, a.ForProcess = a.state(), a.forProcess()
 	a.noteFolded()
 }
 

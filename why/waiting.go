@@ -105,9 +105,9 @@ const processWait = "os/exec.(*Cmd).Wait"
 
 var processEnd = named(regexp.QuoteMeta(processWait))
 
-// forProcess is the note of waits for the end of a process to
+// lookingAfter is the note of waits for the end of a process to
 // look after, and of waits for who waits for it.
-const forProcess = "it may look after a process"
+const lookingAfter = "it may look after a process"
 
 // awaitsProcess returns a note if a wait is for the end of a
 // process to look after.
@@ -115,7 +115,29 @@ func (s *searcher) awaitsProcess(f *Finding, waits float64) string {
 	if f.Kind != BlockingKind || s.doing(f, processEnd) < isSign || !s.looksAfter(f, waits) {
 		return ""
 	}
-	return forProcess
+	return lookingAfter
+}
+
+// forProcess returns where the program waits for the end of a process,
+// with the share of the time in which it does; nil if that is less
+// than half.
+func (s *searcher) forProcess() *Part {
+	waits := func(at *situation) bool { return !at.usesCPU() && s.e.places.matches(at.state.Stack, processEnd) }
+	h, all, then := s.e.places.heaviest(), 0.0, 0.0
+	for _, o := range s.e.observe([]question{{hit: waits}})[0] {
+		if all += o.Weight; o.Hits > 0 {
+			then += o.Weight
+		}
+	}
+	if then < explains*all || then == 0 {
+		return nil
+	}
+	for _, at := range s.e.situations {
+		if waits(at) {
+			h.add(s.e.places.own[at.state.Stack], at.state.Stack, at.weight)
+		}
+	}
+	return &Part{Name: h.place().Function, Share: then / all}
 }
 
 // leftToChild returns what those do that goroutines have started
@@ -197,7 +219,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 			if child, known := s.e.byName[causes[0].Class]; known && s.e.classes[child].ends() {
 				return ""
 			}
-			return forProcess
+			return lookingAfter
 		}
 	}
 	if receives && s.awaitsWork(class, f) {

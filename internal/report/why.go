@@ -240,6 +240,9 @@ func (y *Why) verdict() string {
 		}
 		return text + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
 	case why.Waiting:
+		if y.ForProcess != nil {
+			break
+		}
 		return "Nothing was seen to be slow, but goroutines wait, and it is not known whether they wait for work. " + used + "."
 	case why.Idle:
 		switch {
@@ -256,6 +259,9 @@ func (y *Why) verdict() string {
 	case why.Balanced:
 		return "Nothing stands out: the program works, and is balanced. " + used +
 			", and no lock, wait or piece of code costs much."
+	}
+	if p := y.ForProcess; p != nil {
+		return termtext.Sprintf("For %s of the time, it waits until a process ends, in %s; nothing else was seen to be slow. %s.", sharePercent(p.Share), p.Name, used)
 	}
 	if s := y.Few; s != nil {
 		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s, half of all at most %s; that is too few to say why. %s. %s.",

@@ -280,3 +280,11 @@ func TestNamesAsPeopleWriteThem(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// What waits for a process has evidence enough.
+func TestVerdictOfProcess(t *testing.T) {
+	y := &Why{Answer: &why.Answer{State: why.Undecided, ForProcess: &why.Part{Name: "main.list", Share: 0.95}, Processors: 2}}
+	if got := y.Verdict(); !strings.HasPrefix(got, "For 95 % of the time, it waits until a process ends, in main.list; nothing else was seen to be slow. ") {
+		t.Error(got)
+	}
+}
