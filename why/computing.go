@@ -340,7 +340,7 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 	kinds, calls := make(map[string]float64), make(map[string]float64)
 	for _, st := range of {
 		stack := s.e.situations[st.at].state.Stack
-		if i := slices.Index(st.path, function); i+1 < len(st.path) {
+		if i := lastIndex(st.path, function); i+1 < len(st.path) { // within its recursion
 			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
 		} else if called := s.e.places.called(s.e.places.own[stack], stack); called != "" {
 			library[called] += st.weight
@@ -366,6 +366,16 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 			p.Through = s.entries(p.Name, f.Where.Function)
 		}
 	}
+}
+
+// lastIndex returns where a function is on a path, the innermost time.
+func lastIndex(path []sampledata.FunctionID, f sampledata.FunctionID) int {
+	for i, g := range slices.Backward(path) {
+		if g == f {
+			return i
+		}
+	}
+	return -1
 }
 
 // entries returns what a function calls of other modules, and

@@ -206,3 +206,23 @@ func TestSmallHeaps(t *testing.T) {
 		}
 	}
 }
+
+// What a function does within its own recursion is what it does.
+func TestDividesRecursion(t *testing.T) {
+	s := newScene()
+	g := s.spawn(1, "main.diff")[0]
+	for i := range 100 {
+		state := s.at(runs, "main.diff", "main.bisect", "main.split", "main.bisect")
+		switch i % 4 {
+		case 0:
+			state = s.at(runs, "main.diff", "main.bisect", "main.split", "main.bisect", "main.encode")
+		case 1, 2:
+			state = s.at(runs, "main.diff", "main.bisect")
+		}
+		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+	}
+	a := s.find(t)
+	if len(a.Findings) != 1 || len(a.Findings[0].Parts) != 1 || a.Findings[0].Parts[0].Name != "main.encode" || !nearly(a.Findings[0].Parts[0].Share, 0.25) {
+		t.Errorf("%+v %+v", a.Findings[0].Parts, a.Findings[0].Where)
+	}
+}

@@ -357,6 +357,7 @@ func (y *Why) rest(b *strings.Builder) {
 			if share := sharePercent(r.Still); share != "100 %" {
 				text += ", " + share + " of them"
 			}
+			text += y.stillPlace(r.Class)
 			if r.Stuck {
 				text += "; it can never go on, which may be meant: see 'cpprof stuck'"
 			}
@@ -393,6 +394,19 @@ func (y *Why) rest(b *strings.Builder) {
 		}
 	}
 	b.WriteString("\n" + paragraph("", y.readable(strings.Join(sentences, " "))))
+}
+
+// manyStill is how many goroutines of a class have not moved in one
+// place, if that is worth telling beside the class.
+const manyStill = 3
+
+// stillPlace says where goroutines of a class have not moved.
+func (y *Why) stillPlace(class string) string {
+	i := slices.IndexFunc(y.NotMoved, func(s why.Still) bool { return s.Class == class })
+	if i < 0 || y.NotMoved[i].Count < manyStill {
+		return ""
+	}
+	return fmt.Sprintf("; %d in %s", y.NotMoved[i].Count, y.NotMoved[i].Function)
 }
 
 // Command returns the command line that shows a finding's share,

@@ -114,7 +114,7 @@ func TestPartsWords(t *testing.T) {
 
 // What is said of classes that are not slow.
 func TestRestWords(t *testing.T) {
-	y := &Why{Answer: &why.Answer{Resting: []why.Resting{
+	y := &Why{Answer: &why.Answer{NotMoved: []why.Still{{Class: "go:main.client", Count: 3, Function: "main.(*group).do"}}, Resting: []why.Resting{
 		{Class: "go:main.poll", Alive: 1, Idle: 0.97, Asleep: 0.9},
 		{Class: "go:main.work", Alive: 4, Idle: 0.97, Asleep: 0.1, For: "go:main.poll"},
 		{Class: "go:main.reader", Alive: 3, Still: 0.34, Does: "it may wait for work"},
@@ -128,8 +128,8 @@ Not slow: go:main.poll (1 goroutine, 97 % idle: it sleeps), go:main.work (4.0 go
 it may wait for go:main.poll, which sleeps), go:main.reader (3.0 goroutines; it may wait for work),
 go:main.dial (1 goroutine, 70 % idle: it sleeps; for 28 %, it sleeps in main.backOff). Mostly
 waiting for a processor: go:main.part (5.0 goroutines). Not seen to move: go:main.client (4.0
-goroutines, 75 % of them), go:main.keep (1 goroutine; it can never go on, which may be meant: see
-'cpprof stuck').
+goroutines, 75 % of them; 3 in main.(*group).do), go:main.keep (1 goroutine; it can never go on,
+which may be meant: see 'cpprof stuck').
 `
 	b := new(strings.Builder)
 	if y.rest(b); b.String() != want {
