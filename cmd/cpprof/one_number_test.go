@@ -194,7 +194,7 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 	classes := idleShares(t, file)
 	for i, f := range a.Findings {
 		see := a.Text[i].See
-		if slices.Contains([]why.Kind{why.DeadlockKind, why.LeakKind, why.StandstillKind, why.StuckKind}, f.Kind) {
+		if slices.Contains([]why.Kind{why.DeadlockKind, why.LeakKind, why.StandstillKind, why.LeftKind, why.StuckKind}, f.Kind) {
 			continue // counts, which are no shares
 		}
 		compared++
