@@ -226,3 +226,31 @@ func TestDividesRecursion(t *testing.T) {
 		t.Errorf("%+v %+v", a.Findings[0].Parts, a.Findings[0].Where)
 	}
 }
+
+// Who waits to assist the collector allocates, too, if others were seen
+// to allocate only now and then.
+func TestWhoAllocates(t *testing.T) {
+	s := newScene()
+	build, log := s.spawn(6, "main.build"), s.spawn(1, "main.log")[0]
+	gc := s.Goroutine(sampledata.Goroutine{ID: 99, Start: s.function("runtime.gcBgMarkWorker"), GC: true})
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{gc: s.at(runs, "runtime.gcBgMarkWorker", "runtime.gcDrain"), log: s.at(idles, "main.log")}
+		for j, g := range build {
+			states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}, "main.build", "main.parse", "runtime.mallocgc", "runtime.gcAssistAlloc")
+			if (i+j)%6 == 0 {
+				states[g] = s.at(runs, "main.build", "main.parse")
+			}
+			if j == 0 && i%75 == 1 {
+				states[g] = s.at(runs, "main.build", "main.parse", "runtime.mallocgc")
+			}
+		}
+		if i%50 == 0 {
+			states[log] = s.at(runs, "main.log", "main.format", "runtime.mallocgc")
+		}
+		s.sample(t, states)
+	}
+	a := s.find(t)
+	if i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == AllocationKind }); i < 0 || a.Findings[i].Where.Function != "main.parse" {
+		t.Errorf("%+v", a.Findings)
+	}
+}

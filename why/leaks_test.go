@@ -243,3 +243,30 @@ func TestGrowNearly(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that leak beside a deadlock, in one function, but wait
+// for something else are not behind it.
+func TestLeakBesideADeadlock(t *testing.T) {
+	s := newScene()
+	dead, more := s.spawn(2, "main.handle"), s.spawn(60, "main.handle")
+	x, y := blocked, blocked
+	x.Lock, x.Holders = 0x200, s.HolderSet(dead[1:])
+	y.Lock, y.Holders = 0x300, s.HolderSet(dead[:1])
+	for i := range 300 {
+		states := map[sampledata.GoroutineID]sampledata.State{
+			dead[0]: s.at(x, "main.handle", "sync.(*Mutex).Lock"), dead[1]: s.at(y, "main.handle", "sync.(*Mutex).Lock")}
+		for j, g := range more {
+			if i >= 5*j {
+				states[g] = s.at(sends, "main.handle")
+			}
+		}
+		s.sample(t, states)
+	}
+	kinds := make(map[Kind]*Finding)
+	for _, f := range s.find(t).Findings {
+		kinds[f.Kind] = f
+	}
+	if kinds[LeakKind] == nil || kinds[DeadlockKind] == nil || kinds[DeadlockKind].Growth != nil {
+		t.Errorf("%+v", kinds)
+	}
+}

@@ -117,7 +117,8 @@ func (s *searcher) leftBehind(class int32) *Finding {
 	f.Left = n
 	f.Where, f.Reason = s.where(class, left)
 	_, works := weigh(s.e.situations, anywhere, s.worksOrAsks)
-	if !s.goRound(class, f.Where.Function) || s.e.mean(works) > leastMoving*float64(n) {
+	if c.name == "go:"+f.Where.Function || // it may look after others of the class
+		!s.goRound(class, f.Where.Function) || s.e.mean(works) > leastMoving*float64(n) {
 		return nil
 	}
 	return f

@@ -379,3 +379,36 @@ func TestLeftBehind(t *testing.T) {
 		}
 	}
 }
+
+// Supervisors wait for others of their class, which wait for work: an
+// idle tree. Tenants wait for those that ask a server.
+func TestNotLeftBehind(t *testing.T) {
+	for name, c := range map[string]struct{ above, of, below, rests, works string }{
+		"a tree":   {"main.(*node).run", "sync.(*WaitGroup).Wait", "main.(*node).run", "main.(*node).serve", "main.handle"},
+		"a server": {"main.tenant", "main.batch", "main.fetch", "net/http.(*persistConn).roundTrip", "main.store"},
+	} {
+		s := newScene()
+		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, c.above, c.of, "sync.(*WaitGroup).Wait")
+		above, others, below := s.spawn(4, c.above), s.spawn(2, c.above), s.spawn(8, c.below)
+		for i := range 300 {
+			states := map[sampledata.GoroutineID]sampledata.State{}
+			for _, g := range above {
+				states[g] = waits
+			}
+			for j, g := range others {
+				if states[g] = s.at(sleeps, c.above); (i+j)%10 == 0 {
+					states[g] = s.at(runs, c.above, c.of)
+				}
+			}
+			for j, g := range below {
+				if states[g] = s.at(selects, c.below, c.rests); (i+7*j)%40 == 0 {
+					states[g] = s.at(runs, c.below, c.rests, c.works)
+				}
+			}
+			s.sample(t, states)
+		}
+		if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind }) {
+			t.Errorf("%s: %+v", name, a.Findings)
+		}
+	}
+}
