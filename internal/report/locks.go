@@ -456,7 +456,8 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 // wait for one another.
 func DeadlockLine(d *locks.Deadlock) string {
 	ids := lists.Each(d.Members, func(m locks.Member) int64 { return m.Goroutine })
-	return fmt.Sprintf("DEADLOCK of %s, each waiting for a lock of the next", goids(ids))
+	return fmt.Sprintf("DEADLOCK of %s, %s", goids(ids),
+		either(len(ids), "which waits for a lock that it holds", "each waiting for a lock of the next"))
 }
 
 // Deadlock describes the goroutines that wait for one another, with their

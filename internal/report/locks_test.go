@@ -94,3 +94,14 @@ func TestManyDeadlocks(t *testing.T) {
 		}
 	}
 }
+
+// One goroutine alone waits for no next one.
+func TestDeadlockLine(t *testing.T) {
+	members := []locks.Member{{Goroutine: 21}, {Goroutine: 7}}
+	for n, want := range []string{"DEADLOCK of goroutine 21, which waits for a lock that it holds",
+		"DEADLOCK of goroutines 21, 7, each waiting for a lock of the next"} {
+		if got := DeadlockLine(&locks.Deadlock{Members: members[:n+1]}); got != want {
+			t.Errorf("%q", got)
+		}
+	}
+}
