@@ -264,6 +264,10 @@ func (a *searched) rest() (all []Resting) {
 				break
 			}
 		}
+		mayAnswer := func(f *Finding) bool { return f.asksProgram() && f.mayAsk(c.name) }
+		if r.Does == lonely && slices.ContainsFunc(a.Findings, mayAnswer) {
+			r.Does = "" // somebody may wait for it
+		}
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(x, y Resting) int {
@@ -378,7 +382,7 @@ func (a *searched) mayCause(cause, f *Finding) bool {
 		}
 		return cause.Kind == ComputeKind && covers && cause.Class != f.Class
 	}
-	if f.handler != "" || slices.Contains(f.Signs, ownEnd) {
+	if f.asksProgram() {
 		return !cause.row().outside && slices.ContainsFunc(append(names(slices.Concat(cause.Others, cause.Behind)), cause.Class), f.mayAsk)
 	}
 	return a.mayServe(cause, f)

@@ -102,6 +102,10 @@ func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 // ownEnd is the sign of such waits.
 const ownEnd = "the program has connections with itself: it may wait for its own goroutines"
 
+// asksProgram reports whether a finding may be a wait for answers that
+// the program gives itself.
+func (f *Finding) asksProgram() bool { return f.handler != "" || slices.Contains(f.Signs, ownEnd) }
+
 // mayAsk reports whether goroutines of a class may give the answers
 // that a finding is a wait for.
 func (f *Finding) mayAsk(class string) bool {

@@ -116,3 +116,31 @@ func TestConnectionsWithItself(t *testing.T) {
 		}
 	}
 }
+
+// Of the program's own handlers, it is not said that nobody waits for
+// them if others may wait for their answers.
+func TestHandlersThatMayAnswer(t *testing.T) {
+	for own, want := range map[int64]string{0: lonely, 4: ""} {
+		s := newScene()
+		clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
+		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+		for i := range 200 {
+			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")}
+			if i%10 == 0 {
+				states[server] = s.at(runs, "net/http.(*conn).serve", "main.handle")
+			}
+			for j, g := range clients {
+				if states[g] = s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"); (i+j)%10 == 0 {
+					states[g] = s.at(runs, "main.client", "main.encode")
+				}
+			}
+			s.Measure(connections, sampledata.Number(own))
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:net/http.(*conn).serve" })
+		if i < 0 || a.Resting[i].Does != want {
+			t.Errorf("%d own connections: %+v %+v", own, a.Findings, a.Resting)
+		}
+	}
+}
