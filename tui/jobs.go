@@ -135,16 +135,16 @@ func (c *content) refresh() {
 	})
 }
 
-// drawReady clears a window. Unless its content is ready, it
-// draws the error, or what is being done.
-func (c *content) drawReady(on canvas, todo string) bool {
+// drawReady clears a window, and reports whether its content is
+// ready. If not, it draws the error, or what is done meanwhile.
+func (c *content) drawReady(on canvas, meanwhile string) bool {
 	t := c.a.theme
 	on.clear(t.plain)
 	switch {
 	case c.failed != nil:
 		on.lines(1, wrap(c.failed.Error(), on.width-2), t.err)
 	case !c.made:
-		on.text(1, 1, todo, t.dim)
+		on.text(1, 1, meanwhile, t.dim)
 	}
 	return c.made && c.failed == nil
 }

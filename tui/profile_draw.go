@@ -15,8 +15,8 @@ import (
 // draw draws the window: its title, the rows, the detail pane,
 // and the threshold.
 func (w *profileWindow) draw(c canvas) {
-	todo := "Building the " + w.subject.name + " …"
-	if !w.drawReady(c, todo) {
+	meanwhile := "Building the " + w.subject.name + " …"
+	if !w.drawReady(c, meanwhile) {
 		return
 	}
 	w.drawTitle(c.part(0, 0, c.width, 1))

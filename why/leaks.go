@@ -20,15 +20,12 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 	}
 	all = s.marked(r)
 	verdicts := r.Marking.Verdicts()
-	for _, d := range a.Deadlocks {
-		if !slices.ContainsFunc(d.Members,
-			func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }) {
-			all = joined(all, s.deadlock(d))
-		}
-	}
-	for run, at := range s.e.runs(func(at *situation) bool { return at.state.Doing == views.AwaitingLock }) {
-		if s.awaitsItself(run) && verdicts[r.Goroutines.At(run.Goroutine).ID] < sampledata.Suspected {
-			all = joined(all, s.lockedAgain(run, at))
+	proved := func(m locks.Member) bool { return verdicts[m.Goroutine] >= sampledata.Suspected }
+	for i, d := range slices.Concat(a.Deadlocks, a.Seeming) {
+		if !slices.ContainsFunc(d.Members, proved) {
+			f := s.deadlock(d)
+			f.Likely = i >= len(a.Deadlocks)
+			all = joined(all, f)
 		}
 	}
 	for c := range s.e.classes {
@@ -41,31 +38,9 @@ func (s *searcher) standing(r *sampledata.Recording) (all []*Finding, err error)
 	return all, nil
 }
 
-// awaitsItself reports whether a goroutine still waits for a lock, as
-// it has for some time, that nobody else may hold.
-func (s *searcher) awaitsItself(run sampledata.Run) bool {
-	since := s.e.time(min(run.Last, s.e.to-1)) - s.e.time(max(run.First, s.e.from))
-	return run.Evidence == sampledata.Ambiguous && run.Last >= s.e.to-1 && since >= standstillLength &&
-		slices.Equal(s.e.r.HolderSets[run.Holders], []sampledata.GoroutineID{run.Goroutine})
-}
-
-func (s *searcher) lockedAgain(run sampledata.Run, at *situation) *Finding {
-	class := s.e.name(at)
-	f := &Finding{
-		Kind: DeadlockKind, Class: class, Count: 1, Lock: at.lock, Itself: true, Likely: true, Severity: 1,
-		Share:    hotspots.Assumed(1, int(s.e.to-s.e.from)),
-		specific: 1e6, key: key(DeadlockKind, at.lock), Others: []Part{{Name: class, Share: 1}}, Chained: []string{at.lock},
-		When: When{Always: run.First <= s.e.from}, Where: s.e.places.place(s.e.places.own[run.Stack], run.Stack),
-	}
-	if !f.When.Always {
-		f.When.Spans = []Span{{From: s.e.time(run.First), To: s.e.time(s.e.to - 1), Share: 1}}
-	}
-	return f
-}
-
-// joined adds a deadlock to findings, or to that of others that wait
-// in the same place for a lock that they hold themselves, each for
-// its own lock of one name.
+// joined adds a deadlock to findings. Goroutines that wait in one
+// place, each for a lock of one name that it holds itself, are one
+// finding.
 func joined(all []*Finding, f *Finding) []*Finding {
 	i := slices.IndexFunc(all, func(other *Finding) bool {
 		return f.Itself && other.Itself && f.Likely == other.Likely && f.Class == other.Class && f.Where.Function == other.Where.Function &&

@@ -9,6 +9,7 @@ import (
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
+	"github.com/cpprof/cpprof/views/locks"
 )
 
 // A Still is goroutines of one class that have not moved during
@@ -75,7 +76,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 // some time.
 const (
 	minStandstill    = 3
-	standstillLength = 3 * time.Second
+	standstillLength = locks.Standing
 )
 
 // standstill returns a finding if none of the goroutines of a

@@ -143,8 +143,12 @@ func TestLocksAgain(t *testing.T) {
 			t.Errorf("why does not say %q:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "DEADLOCK") {
-		t.Errorf("it is not certain:\n%s", text)
+	shown := ran(t, "locks", "--top", "0", file)
+	if n := strings.Count(shown, "nobody else may hold the lock, as far as is known"); n != 10 || strings.Contains(text+shown, "DEADLOCK") {
+		t.Errorf("locks shows %d, want 10, of which none is certain:\n%s", n, shown)
+	}
+	if early := ran(t, "why", "--span", "0s,2s", file); strings.Contains(early, "seem to wait") {
+		t.Errorf("that is said after two seconds:\n%s", early)
 	}
 }
 

@@ -36,6 +36,7 @@ func (of *Locks) Write(w io.Writer) {
 	a, top, width := of.Analysis, of.Top, of.Width
 	b := new(strings.Builder)
 	writeDeadlocks(b, "", of.Recording, a.Deadlocks, top)
+	writeSeeming(b, of.Recording, a.Seeming, top)
 	describeOne := func(l *locks.Lock, b *wrapper) string { return describe(a, l, b) }
 	termtext.Fprintf(b, "%s\n", LockWaits(a))
 	lockTable(b, width, LockHeads(a), a.Locks, first(a.Locks, top), moreLocks,
@@ -438,6 +439,19 @@ func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	}
 }
 
+// writeSeeming writes the first goroutines that seem to wait for
+// themselves.
+func writeSeeming(b *strings.Builder, r *sampledata.Recording, all []*locks.Deadlock, top int) {
+	shown := first(all, top)
+	for _, d := range shown {
+		termtext.Fprintf(b, "Not moved since %s, and nobody else may hold the lock, as far as is known:\n%s\n",
+			span(r.Samples.Time(int(d.First))), termtext.Text(inCircle(d, "may hold")))
+	}
+	if more := len(all) - len(shown); more > 0 {
+		termtext.Fprintf(b, "%d more like that (--top 0 shows all)\n\n", more)
+	}
+}
+
 // Deadlocks formats deadlocks as warnings: the first ones with a
 // line each, and how many more there are.
 func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
@@ -462,12 +476,16 @@ func DeadlockLine(d *locks.Deadlock) string {
 
 // Deadlock describes the goroutines that wait for one another, with their
 // stacks, the innermost call first.
-func Deadlock(d *locks.Deadlock) string {
+func Deadlock(d *locks.Deadlock) string { return inCircle(d, "holds") }
+
+// inCircle does so. The verb says what each does with the lock that
+// the one before waits for.
+func inCircle(d *locks.Deadlock, verb string) string {
 	b := &wrapper{width: lineWidth}
 	for i, m := range d.Members {
 		next := d.Members[(i+1)%len(d.Members)]
-		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d holds",
-			m.Goroutine, termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine))
+		b.wrap("  ", 4, fmt.Sprintf("goroutine %d (%s) waits for %s, which goroutine %d %s", m.Goroutine,
+			termtext.Printable(m.Class), termtext.Printable(m.Lock), next.Goroutine, verb))
 		for _, f := range m.Stack {
 			termtext.Fprintf(b, "      %s%s\n", f.Function, place(f.File, f.Line))
 		}

@@ -27,6 +27,8 @@ type locksJSON struct {
 	// hits in the same places, for which of several was not read
 	SharedUnread *big.Rat `json:"shared_unread,omitempty"`
 	Deadlocks    elements `json:"deadlocks"` // of deadlockJSON
+	// goroutines that seem to wait for themselves, which is not proved
+	Seeming []deadlockJSON `json:"seeming_deadlocks,omitempty"`
 	Basis
 }
 
@@ -138,17 +140,19 @@ type deadlockJSON struct {
 // WriteJSON writes the same as JSON, all locks and all call paths.
 func (of *Locks) WriteJSON(w io.Writer) error {
 	a, r := of.Analysis, of.Recording
+	asJSON := func(d *locks.Deadlock) deadlockJSON {
+		return deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
+			Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
+	}
 	return writeJSON(w, locksJSON{
 		Samples: a.Samples, LengthNS: a.Length, WaitedNS: a.Evidence.Waited(),
 		Waits:        evidenceOf(&a.Evidence),
 		Locks:        elementsOf(a.Locks, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
 		Shared:       elementsOf(a.Shared, func(l *locks.Lock) any { return lockAsJSON(a, l) }),
 		SharedUnread: a.SharedUnread.Hits,
-		Deadlocks: elementsOf(a.Deadlocks, func(d *locks.Deadlock) any {
-			return deadlockJSON{Samples: d.Samples, First: r.Samples.Time(int(d.First)),
-				Last: r.Samples.Time(int(d.Last)), Goroutines: d.Members}
-		}),
-		Basis: BasisOf(r).With(a.Held.Warnings),
+		Deadlocks:    elementsOf(a.Deadlocks, func(d *locks.Deadlock) any { return asJSON(d) }),
+		Seeming:      lists.Each(a.Seeming, asJSON),
+		Basis:        BasisOf(r).With(a.Held.Warnings),
 	})
 }
 

@@ -33,7 +33,7 @@ func eachRawLine(r io.Reader, what string, f func(line string) error) error {
 	for lines.Scan() {
 		number++
 		if err := f(lines.Text()); err != nil {
-			// the error may be that of reading it, if that has cut the line
+			// if reading has failed, the line may be cut, and the parser's error is no reason
 			return fmt.Errorf("%s: line %d: %w", what, number, cmp.Or(lineError(lines.Err()), err))
 		}
 	}

@@ -31,6 +31,7 @@ type Analysis struct {
 	Evidence  Evidence      // the sums over all locks
 	Chains    []*Chain      // of two or more links: the longest first, then by the time, most first
 	Deadlocks []*Deadlock   // in order of the first sample that shows them
+	Seeming   []*Deadlock   // of goroutines that seem to wait for themselves; it is not proved
 
 	// Shared is what else goroutines waited for that others had:
 	// channels used as locks, semaphores, pools. SharedEvidence

@@ -216,7 +216,7 @@ func (l *ledger) analysis() *Analysis {
 		By:       l.ids.by,
 		Samples:  int(l.to - l.from),
 		Observed: time.Duration(l.weights.Of(int(l.from), int(l.to))), Length: l.length(),
-		Deadlocks: l.deadlocks(),
+		Deadlocks: l.deadlocks(), Seeming: l.seeming(),
 	}
 	var all account
 	for i, lock := range l.ids.all {
