@@ -369,7 +369,7 @@ func (y *Why) rest(b *strings.Builder) {
 			case r.Sleeps():
 				text += ": it sleeps"
 			case r.For != "":
-				text += ": it may wait for " + r.For + ", which sleeps"
+				text += termtext.Sprintf(": it may wait for %s, which sleeps", r.For)
 			}
 			if r.Pauses != "" {
 				text += termtext.Sprintf("; for %s, it sleeps in %s", sharePercent(r.Paused), r.Pauses)
@@ -406,7 +406,7 @@ func (y *Why) stillPlace(class string) string {
 	if i < 0 || y.NotMoved[i].Count < manyStill {
 		return ""
 	}
-	return fmt.Sprintf("; %d in %s", y.NotMoved[i].Count, y.NotMoved[i].Function)
+	return termtext.Sprintf("; %d in %s", y.NotMoved[i].Count, y.NotMoved[i].Function)
 }
 
 // Command returns the command line that shows a finding's share,

@@ -288,3 +288,13 @@ func TestVerdictOfProcess(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Names of a recording never reach the terminal as they are.
+func TestHostileNamesOfRest(t *testing.T) {
+	y := &Why{Answer: &why.Answer{NotMoved: []why.Still{{Class: "go:main.a", Count: 3, Function: "main.\x1b]0;f"}}, Resting: []why.Resting{
+		{Class: "go:main.a", Alive: 4, Still: 0.75}, {Class: "go:main.b", Alive: 1, Idle: 0.9, For: "go:main.\x1b]0;g"}}}}
+	b := new(strings.Builder)
+	if y.rest(b); strings.Contains(b.String(), "\x1b") || !strings.Contains(b.String(), "3 in main.") || !strings.Contains(b.String(), "it may wait for go:main.") {
+		t.Errorf("%q", b)
+	}
+}
