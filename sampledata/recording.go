@@ -202,7 +202,7 @@ type State struct {
 	// channel, and in a select that takes values from several
 	Lock uint64
 	// why the goroutine is Waiting or Blocked, in the runtime's words:
-	// "chan receive"; see OnTimer
+	// "chan receive"; see OnTimer and ToSend
 	Reason  string
 	Release Release // who ended this wait, if the source knows
 }
@@ -210,6 +210,10 @@ type State struct {
 // OnTimer follows the reason for which a goroutine waits for
 // channels, if a timer ends the wait, as it ends a sleep.
 const OnTimer = " (timer)"
+
+// ToSend follows the reason of a wait in a select, if the
+// goroutine waits to send.
+const ToSend = " (send)"
 
 // A Release is the stack of a goroutine as it ended another
 // one's wait. Its code is 1 more than the stack's; the zero

@@ -73,7 +73,8 @@ var reasons = map[string]Doing{
 	"chan receive (synctest)": Receiving,
 	"chan send":               Sending, "chan send (durable)": Sending,
 	"chan send (synctest)": Sending, "chan send (nil chan)": Sending,
-	"select": Selecting, "select (durable)": Selecting,
+	"select" + sampledata.ToSend: Sending,
+	"select":                     Selecting, "select (durable)": Selecting,
 	"select (synctest)": Selecting,
 
 	"sync.Cond.Wait": AwaitingCondition, "semacquire": AwaitingSemaphore,

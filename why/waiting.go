@@ -239,7 +239,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
-	if !receives && f.Severity < fewResults && s.leavesResults(class, of) {
+	if !receives && f.Severity < fewResults && (s.leavesResults(class, of) || s.isAhead(class, f)) {
 		return "each has a result that nobody takes yet"
 	}
 	if f.Where.inRoundTrip() { // a server ends it
@@ -293,6 +293,14 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 		}
 	}
 	return left > 0 && float64(left) >= mostOf*float64(ended)
+}
+
+// isAhead reports whether goroutines of a class that wait to send
+// produce things in advance: they go round and do nothing else, and
+// nobody is at work for whom they may wait.
+func (s *searcher) isAhead(class int32, f *Finding) bool {
+	return !s.e.classes[class].ends() && s.isLoop(class, f.Where.Function) &&
+		s.isAlone(f) >= isSign
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.

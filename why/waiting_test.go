@@ -497,6 +497,32 @@ func TestFoldedWaitsRemain(t *testing.T) {
 	}
 }
 
+// Who goes round and produces things in advance is not slow, unless
+// others are at work that take them.
+func TestAhead(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		s := newScene()
+		makers, taker := s.spawn(2, "main.produce"), s.spawn(1, "main.serve")[0]
+		for i := range 300 {
+			states := map[sampledata.GoroutineID]sampledata.State{taker: s.at(reads, "main.serve", "main.next")}
+			if busy || i%20 == 0 {
+				states[taker] = s.at(runs, "main.serve", "main.answer")
+			}
+			for _, g := range makers {
+				if states[g] = s.at(sends, "main.produce"); i%20 == 0 {
+					states[g] = s.at(runs, "main.produce", "main.make")
+				}
+			}
+			s.sample(t, states)
+		}
+		a := s.find(t)
+		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if waits != busy {
+			t.Errorf("busy %v: %+v %+v", busy, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
 // Goroutines that wait to send and then end have a result that
 // nobody takes yet. Those that go on are held up, and so are those
 // that have sent before.

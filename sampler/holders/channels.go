@@ -18,8 +18,10 @@ import (
 // see timers.go.
 //
 // A select has a sudog for each case. Its channel is the only
-// one that it takes a value from, or sends one to. The others
-// only tell it to stop waiting, as a context does that is done.
+// one that it sends to. If it sends to none, its channel is the
+// only one that it takes a value from. The others only tell it
+// to stop waiting, as a context does that is done. The sudog of
+// a case that sends is in the channel's queue of senders.
 
 // An arrival is a goroutine that may have begun to wait for a channel.
 type arrival struct {
@@ -27,12 +29,40 @@ type arrival struct {
 	inSelect bool
 	sudog    uint64 // that it waits with and that is read next; 0 if there is none
 	reads    int    // the number of sudogs that were read
-	channel  uint64 // 0 if none is known
-	several  bool   // a select takes values from more than that
-	wait     Wait   // when it arrived
+	takes    oneChannel
+	sends    oneChannel // in a select
+	wait     Wait       // when it arrived
 	stack    sampledata.NodeID
 	due      int64 // when the first timer ends the wait; 0 if none does
 }
+
+// oneChannel is the channel of the cases of a select, or of a
+// wait for one channel.
+type oneChannel struct {
+	channel uint64 // 0 if none is known
+	several bool   // there are others
+}
+
+func (c *oneChannel) add(channel uint64) {
+	c.several = c.several || c.channel != 0 && c.channel != channel
+	c.channel = channel
+}
+
+// awaited returns the channel that the goroutine waits for; 0 if
+// it is not known.
+func (a *arrival) awaited() (channel uint64, sends bool) {
+	of := a.takes
+	if a.sends.channel != 0 {
+		of, sends = a.sends, true
+	}
+	if of.several || a.sudog != 0 {
+		return 0, false
+	}
+	return of.channel, sends
+}
+
+// selectSends is the reason of a wait in a select that sends.
+const selectSends = goruntime.Select + sampledata.ToSend
 
 // maxCases is the number of cases up to which the channel of a
 // select is found.
@@ -47,13 +77,17 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 	if reason.Sends {
 		r.awaited.Kind = syncflow.Receive
 	}
-	onTimer := was.Reason == now.Reason+sampledata.OnTimer
-	if was.Run == now.Run && (was.Reason == now.Reason || onTimer) && was.Stack == now.Stack {
+	same := was.Reason == now.Reason || was.Reason == now.Reason+sampledata.OnTimer ||
+		was.Reason == now.Reason+sampledata.ToSend
+	if was.Run == now.Run && same && was.Stack == now.Stack {
 		if was.Lock != 0 {
 			now.Lock, r.awaited.Object = was.Lock, was.Lock
 		}
 		if r.named == s.Wait {
 			now.Reason = was.Reason
+			if now.Reason == selectSends {
+				r.awaited.Kind = syncflow.Receive
+			}
 			return
 		}
 	}
@@ -100,11 +134,13 @@ func (e *enders) findChannels() {
 	}
 	for i := range e.arrived {
 		a := &e.arrived[i]
-		if a.several || a.sudog != 0 {
-			a.channel = 0
-		}
+		channel, sends := a.awaited()
 		s := e.sample.Sighting(a.key)
-		e.setChannel(a.key, &s, a.channel)
+		if sends {
+			e.records[a.key].awaited.Kind = syncflow.Receive
+			e.sample.SetReason(a.key, selectSends)
+		}
+		e.setChannel(a.key, &s, channel)
 		if a.due != 0 && a.sudog == 0 {
 			e.timers.begun(a, &s)
 		}
@@ -141,19 +177,33 @@ func (e *enders) readSudogs() bool {
 		e.records[a.key].named = s.Wait
 		channels[i], valued[i], a.sudog = e.caseOf(sudog, a.inSelect)
 	}
-	due := e.timers.due(channels)
+	due, sent := e.timers.due(channels), e.sent(channels)
 	for i, a := range e.reading {
 		switch c := channels[i]; {
 		case due[i] != 0:
 			if a.due == 0 || due[i] < a.due {
 				a.due = due[i]
 			}
-		case c != 0 && valued[i]:
-			a.several = a.several || a.channel != 0 && a.channel != c
-			a.channel = c
+		case c == 0 || !valued[i]:
+		case a.inSelect && sent[i]:
+			a.sends.add(c)
+		default:
+			a.takes.add(c)
 		}
 	}
 	return true
+}
+
+// sent reports for which channels goroutines wait to send, and
+// none to receive.
+func (e *enders) sent(channels []uint64) []bool {
+	queues := e.release.ChannelQueues()
+	receivers := e.timers.words(channels, queues)
+	sent := make([]bool, len(channels))
+	for i, sender := range e.timers.words(channels, queues+16) {
+		sent[i] = sender != 0 && receivers[i] == 0
+	}
+	return sent
 }
 
 // setChannel reports the channel that a goroutine waits for; 0

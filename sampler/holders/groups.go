@@ -14,18 +14,13 @@ import (
 // addGroup records the group or condition that a goroutine waits
 // for, and adds the goroutine to the list of such waiters. It
 // reports whether the goroutine waits for one, by its stack.
-func (e *enders) addGroup(key int32, was, now *sampledata.State) bool {
+func (e *enders) addGroup(key int32, now *sampledata.State) bool {
 	r := &e.records[key]
 	w, ok := r.uses.awaited()
 	if !ok {
 		return false
 	}
-	r.awaited = w
-	if thingOf(w.Kind) != aGroup {
-		e.addSelect(key, was, now)
-		return true
-	}
-	now.Lock = w.Object
+	r.awaited, now.Lock = w, w.Object
 	if !r.uses.grouped && len(e.grouped) < maxGrouped {
 		r.uses.grouped = true
 		e.grouped = append(e.grouped, key)

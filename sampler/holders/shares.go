@@ -135,23 +135,6 @@ type enderSet struct {
 	evidence sampledata.Evidence
 }
 
-// addSelect adds a goroutine to the list of those that wait for
-// a channel with a buffer. It is in a select that sends to one
-// channel. The channel is reported only if it has a buffer:
-// otherwise the other cases matter as much.
-func (e *enders) addSelect(key int32, was, now *sampledata.State) {
-	r := &e.records[key]
-	s := e.sample.Sighting(key)
-	if r.named = s.Wait; was.Lock == r.awaited.Object {
-		now.Lock = was.Lock
-	}
-	r.noteReceived(&s)
-	if !r.uses.buffered && len(e.buffered) < maxBuffered {
-		r.uses.buffered = true
-		e.buffered = append(e.buffered, key)
-	}
-}
-
 // findBuffered reports the goroutines that may end waits for channels with
 // buffers. They change while others wait.
 func (e *enders) findBuffered() {

@@ -161,9 +161,9 @@ func (f *Finder) Wait(key int32, reason goruntime.WaitReason, was, now *sampleda
 	case goruntime.AwaitsChannel:
 		f.enders.addChannel(key, reason, &s, was, now, sudog)
 	case goruntime.AwaitsGroup:
-		f.enders.addGroup(key, was, now)
+		f.enders.addGroup(key, now)
 	case goruntime.AwaitsChannels:
-		if !f.enders.addGroup(key, was, now) {
+		if !f.enders.addGroup(key, now) {
 			f.enders.addChannel(key, reason, &s, was, now, sudog)
 		}
 	default:

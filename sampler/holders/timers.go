@@ -97,7 +97,7 @@ func (t *timers) begun(a *arrival, s *Sighting) {
 	case !a.inSelect:
 		t.sample.SetReason(a.key, goruntime.ChanReceive+sampledata.OnTimer)
 		return
-	case a.channel != 0 || a.several || a.due < t.now: // by another clock, perhaps
+	case a.takes.channel != 0 || a.sends.channel != 0 || a.due < t.now: // by another clock, perhaps
 		return
 	case t.ends[a.stack].isSleep():
 		t.sample.SetReason(a.key, goruntime.Select+sampledata.OnTimer)

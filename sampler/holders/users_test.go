@@ -255,25 +255,31 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// In a select, a goroutine waits for the channel that a value
-// comes from: not for a signal, a timer, or for one of several.
+// In a select, a goroutine waits for the channel that it sends
+// to, or that a value comes from: not for a signal, a timer, or
+// for one of several.
 func TestSelects(t *testing.T) {
 	const (
 		sudog, timer = 0x10000, 0x800
 		other, done  = 0xa00, 0xb00
+		queues       = 64
 	)
 	for name, c := range map[string]struct {
 		cases []uint64 // their channels
-		value uint     // bits: from which of them a value comes
+		value uint     // bits: from which of them a value comes, or to which it goes
 		want  uint64
+		sends uint // bits: to which of them it sends
 	}{
-		"an answer, or a context that is done": {[]uint64{done, channel}, 0b10, channel},
-		"the same, in another order":           {[]uint64{channel, done}, 0b01, channel},
-		"an answer, or a timer":                {[]uint64{timer, channel, done}, 0b011, channel},
-		"answers or errors":                    {[]uint64{channel, other, done}, 0b011, 0},
-		"signals only":                         {[]uint64{channel, other}, 0, 0},
-		"one channel twice":                    {[]uint64{channel, channel}, 0b11, channel},
-		"more cases than are read":             {[]uint64{1, 2, 3, 4, 5, 6, 7, channel, 8}, 0b10000000, 0},
+		"an answer, or a context that is done":  {[]uint64{done, channel}, 0b10, channel, 0},
+		"the same, in another order":            {[]uint64{channel, done}, 0b01, channel, 0},
+		"an answer, or a timer":                 {[]uint64{timer, channel, done}, 0b011, channel, 0},
+		"answers or errors":                     {[]uint64{channel, other, done}, 0b011, 0, 0},
+		"signals only":                          {[]uint64{channel, other}, 0, 0, 0},
+		"one channel twice":                     {[]uint64{channel, channel}, 0b11, channel, 0},
+		"a result, or a context that is done":   {[]uint64{done, channel}, 0b10, channel, 0b10},
+		"a result goes, or another value comes": {[]uint64{other, channel}, 0b11, channel, 0b10},
+		"two results":                           {[]uint64{other, channel}, 0b11, 0, 0b11},
+		"more cases than are read":              {[]uint64{1, 2, 3, 4, 5, 6, 7, channel, 8}, 0b10000000, 0, 0},
 	} {
 		s := newScene(t, 2)
 		s.f.release = goruntime.Release{Line: 25}
@@ -283,15 +289,27 @@ func TestSelects(t *testing.T) {
 			s.put(at, int(sceneSudog.G), s.seen[0].Addr)
 			s.put(at, int(sceneSudog.C), of)
 			s.put(at, int(sceneSudog.Elem), uint64(c.value>>i&1))
+			s.put(of+queues, 0, uint64(^c.sends>>i&1))
+			s.put(of+queues+16, 0, uint64(c.sends>>i&1))
 			if i+1 < len(c.cases) {
 				s.put(at, int(sceneSudog.WaitLink), at+0x1000)
 			}
 		}
-		s.does(1, syncflow.Action{Object: channel, Kind: syncflow.Send})
-		s.waits(0, inSelect, 0, sudog)
-		s.f.Find(Halt{})
-		if got := s.states[0].Lock; got != c.want {
-			t.Errorf("%s: it waits for %#x, want %#x", name, got, c.want)
+		kind, reason := syncflow.Send, inSelect
+		if c.sends != 0 && c.want != 0 {
+			kind, reason = syncflow.Receive, inSelect+sampledata.ToSend
+		}
+		s.does(1, syncflow.Action{Object: channel, Kind: kind})
+		for range 2 { // the next sample repeats it
+			s.waits(0, inSelect, 0, sudog)
+			s.f.Find(Halt{})
+			if got := s.states[0]; got.Lock != c.want || got.Reason != reason {
+				t.Errorf("%s: it waits for %#x (%s), want %#x (%s)", name, got.Lock, got.Reason, c.want, reason)
+			}
+			if c.want != 0 {
+				s.expect(0, ambiguous, 101)
+			}
+			s.next()
 		}
 	}
 }

@@ -98,9 +98,12 @@ func (n *lockNames) ask(s *slot, lock uint64) {
 	}
 }
 
-// askChannel does so for a channel, if it has a buffer: that
-// bounds something. In a select, the buffer must be full. Else
-// the goroutine waits to receive.
+// askChannel does so for a channel to which the goroutine sends,
+// if it has a buffer: that bounds something. It does so for a
+// semaphore, too, for which goroutines wait in a select: its size
+// and the places taken stand where a channel has its length and
+// capacity. Who waits in a select for a channel that is not full
+// waits to receive.
 func (n *lockNames) askChannel(s *slot, channel uint64) {
 	var head [goruntime.ChannelHead]byte
 	if !n.mayAsk(s, channel) || n.t.Read(channel, head[:]) != nil {
@@ -111,7 +114,7 @@ func (n *lockNames) askChannel(s *slot, channel uint64) {
 	switch {
 	case capacity <= 0:
 		n.asked[wayToLock{channel, s.stack.node}] = true
-	case s.state.Reason != goruntime.Select || length == capacity:
+	case !strings.HasPrefix(s.state.Reason, goruntime.Select) || length == capacity:
 		n.askFor(s, channel, capacity)
 	}
 }

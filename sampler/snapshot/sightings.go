@@ -3,9 +3,12 @@
 package snapshot
 
 import (
+	"strings"
+
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/holders"
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -70,7 +73,7 @@ func (v *sightings) Update(key int32, lock uint64, e sampledata.Evidence,
 		return
 	}
 	v.setState(s, now, false)
-	if now.Reason == "chan send" || now.Reason == "select" {
+	if now.Reason == "chan send" || strings.HasPrefix(now.Reason, goruntime.Select) {
 		v.names.askChannel(s, lock)
 	}
 }

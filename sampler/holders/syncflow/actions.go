@@ -192,31 +192,7 @@ func (a *Analyzer) findActionsAt(f *unwind.Frame, fn pclntab.Func) []siteAction 
 	if isOwn {
 		return w.ownActionAt(i, f.Exact, own)
 	}
-	return append(w.awaitedInSelect(i, f.Exact), w.actionsFrom(i, f.Exact)...)
-}
-
-// awaitedInSelect returns what a goroutine waits for in a select
-// that sends to one channel: that others receive from it. A
-// select that only receives waits for many things.
-func (w *flow) awaitedInSelect(i int, exact bool) []siteAction {
-	x := &w.code[i]
-	if exact || x.Op != machinecode.OpCall || x.Indirect ||
-		w.a.callee(x.Target).role != goruntime.CallSelect {
-		return nil
-	}
-	s := w.stateBefore(i)
-	var sends []siteAction
-	for _, act := range w.allActions() {
-		if act.at == i && act.kind == Send {
-			sends = append(sends,
-				siteAction{object: w.exprFor(s, act.object, exact, 0), kind: Receive,
-					awaited: true})
-		}
-	}
-	if len(sends) != 1 || sends[0].object == nil {
-		return nil
-	}
-	return sends
+	return w.actionsFrom(i, f.Exact)
 }
 
 // ownActions are the actions, on their first arguments, of
