@@ -86,7 +86,9 @@ type searcher struct {
 	modules modules
 	wrapper func(function string) bool // nil if there is none
 	streams map[int64]requestLife      // see findStreams; nil until first use
-	makerOf []int8                     // by function: which of the makers it belongs to, plus 1; -1 if to none
+	// enough other requests end that those are probably streams
+	othersEnd bool
+	makerOf   []int8 // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
 	// by finding about a server: see saturates

@@ -96,6 +96,8 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
+	case s.relaysStream(f):
+		return nextMessage
 	case f.Kind == BlockingKind && !c.servesOne() && s.doing(f, processEnd) >= isSign: // see awaitsProcess
 		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):

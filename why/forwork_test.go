@@ -165,6 +165,28 @@ func TestWhoSendsARequest(t *testing.T) {
 	}
 }
 
+// Who relays what comes in a library's stream waits for the next
+// message. Who reads from a stream of the program's own may wait for
+// whoever writes to it.
+func TestRelaysOfStreams(t *testing.T) {
+	for read, want := range map[string]string{"example.com/mux/lib.(*Stream).Read": nextMessage, "main.(*stream).Read": ""} {
+		s := newScene()
+		g, worker := s.spawn(1, "main.echo")[0], s.spawn(1, "main.work")[0]
+		for i := range 100 {
+			state := s.at(selects, "main.echo", "io.Copy", "io.copyBuffer", read)
+			if i%10 == 0 {
+				state = s.at(runs, "main.echo", "io.Copy", "io.copyBuffer", "main.(*stream).Write")
+			}
+			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state, worker: s.at(runs, "main.work")})
+		}
+		a := s.find(t)
+		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind })
+		if i < 0 || a.Hypotheses[i].Note != want {
+			t.Errorf("%s: %+v %+v", read, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
 // Many goroutines that each wait once, and end, don't wait for work.
 // Those that come back to the wait may. Those that a library has
 // started handle requests, and take that time.

@@ -14,7 +14,7 @@ import (
 var connection = regexp.MustCompile(`^(net|crypto/tls|io|internal/poll|runtime|syscall)\.`)
 
 // passing matches the names of methods that read for others.
-var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo)$`)
+var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo|read[A-Z]\w*)$`)
 
 // relays reports whether a stack ends in io.Copy, which reads
 // what a connection brings, as in a tunnel: it has asked
@@ -26,6 +26,15 @@ func (s *searcher) relays(stack sampledata.NodeID) bool {
 		return name == copies || !passes
 	})
 	return s.e.r.NameAt(n) == copies
+}
+
+// relaysStream reports whether goroutines relay what comes in a
+// library's stream: a part of a connection, for which they wait as
+// the library does.
+func (s *searcher) relaysStream(f *Finding) bool {
+	own := s.e.r.Nodes[s.e.places.own[f.Where.stack]].Function
+	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
+		s.modules.Of(own) != s.modules.Main() && s.relays(f.Where.stack)
 }
 
 // calledBack reports whether a goroutine of the standard library

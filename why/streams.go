@@ -26,9 +26,9 @@ const (
 	mostStreams = 0.75
 )
 
-// findStreams finds the requests that go on, by the number of
-// the goroutine that works on them. Requests that are only slow
-// are not among others that end soon.
+// findStreams finds the requests that go on, by the number of the
+// goroutine that works on them. Requests that are only slow are not
+// among others that end soon.
 func (s *searcher) findStreams() map[int64]requestLife {
 	e := s.e
 	streams := make(map[int64]requestLife)
@@ -52,10 +52,28 @@ func (s *searcher) findStreams() map[int64]requestLife {
 			streams[e.r.Goroutines.At(g).Parent] = life
 		}
 	}
-	if quick := len(lives) - len(streams); quick < quickOnes*len(streams) {
-		clear(streams)
-	}
+	s.othersEnd = len(lives)-len(streams) >= quickOnes*len(streams)
 	return streams
+}
+
+// flushing matches the function by which a handler of HTTP sends a
+// part of its answer.
+var flushing = named(`net/http\.\(\*(http2)?response(Writer)?\)\.FlushError`)
+
+// minFlushes is how often it was seen at least, if the handler sends
+// such parts again and again.
+const minFlushes = 2
+
+// flushes reports whether goroutines of a class send parts of their
+// answers in a finding's function.
+func (s *searcher) flushes(f *Finding, class int32) bool {
+	seen := 0
+	for range s.e.runs(ofClass(class, func(at *situation) bool {
+		return s.on(at, f.Where.Function) && s.e.places.matches(at.state.Stack, flushing)
+	})) {
+		seen++
+	}
+	return seen >= minFlushes
 }
 
 // streamWaits are waits for events: those for a timer are a
@@ -84,8 +102,8 @@ func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) 
 			within += e.between(from, to)
 		}
 	}
-	if within < mostStreams*all {
+	if within < mostStreams*all || !s.othersEnd && !s.flushes(f, class) {
 		return ""
 	}
-	return "it is in requests that go on, while others end"
+	return "it is in requests that go on, as streams do"
 }
