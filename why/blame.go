@@ -223,10 +223,11 @@ func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.Go
 func (b *blamed) startedIn(parent int64, in func(function string) bool, first, last int32) (all []sampledata.GoroutineID) {
 	for _, g := range b.e.startedBy()[parent] {
 		b.visits++
-		runs := b.e.runsOf[g]
-		alive := len(runs) > 0 && b.e.r.Runs.At(int(runs[0])).First <= last &&
-			b.e.r.Runs.At(int(runs[len(runs)-1])).Last >= first
-		if alive && in(b.e.r.Goroutines.At(g).Site.Function) {
+		if len(b.e.runsOf[g]) == 0 {
+			continue
+		}
+		from, to := b.e.life(g)
+		if from <= last && to >= first && in(b.e.r.Goroutines.At(g).Site.Function) {
 			all = append(all, g)
 		}
 	}
@@ -237,13 +238,16 @@ func (b *blamed) startedIn(parent int64, in func(function string) bool, first, l
 // goes on after a wait: it did not wait for the end of that
 // goroutine.
 func (b *blamed) outlives(g sampledata.GoroutineID, wait sampledata.Run) bool {
-	return min(b.lastSample(g), b.lastSample(wait.Goroutine)) > wait.Last
+	_, last := b.e.life(g)
+	_, waits := b.e.life(wait.Goroutine)
+	return min(last, waits) > wait.Last
 }
 
-// lastSample returns the last sample with a goroutine that indexRuns lists.
-func (b *blamed) lastSample(g sampledata.GoroutineID) int32 {
-	runs := b.e.runsOf[g]
-	return b.e.r.Runs.At(int(runs[len(runs)-1])).Last
+// life returns the first and the last sample with a goroutine
+// that indexRuns lists.
+func (e *evidence) life(g sampledata.GoroutineID) (first, last int32) {
+	runs := e.runsOf[g]
+	return e.r.Runs.At(int(runs[0])).First, e.r.Runs.At(int(runs[len(runs)-1])).Last
 }
 
 // add adds what the goroutines do that a run waits for.
@@ -334,10 +338,7 @@ func (b *blamed) do(s *situation, certain Certainty, weight float64) {
 		d.activity, d.forWork = cmp.Or(activities[s.state.Doing], OtherWait), true
 	}
 	b.weight[d] += weight
-	where, stack := lists.Made(b.where, d, b.e.places.heaviest), s.state.Stack
-	if stack != sampledata.NoStack {
-		where.add(b.e.places.own[stack], stack, weight)
-	}
+	lists.Made(b.where, d, b.e.places.heaviest).add(s.state.Stack, weight)
 }
 
 // taker returns the innermost function on a holder's stack in
@@ -391,6 +392,26 @@ func (b *blamed) causes() []Cause {
 	return all
 }
 
+// shareWhere returns the share of a wait that causes of a kind have.
+func shareWhere(causes []Cause, is func(*Cause) bool) (share float64) {
+	for i := range causes {
+		if is(&causes[i]) {
+			share += causes[i].Share
+		}
+	}
+	return share
+}
+
+// sharesOf returns the share of a wait that some causes have.
+func sharesOf(causes []Cause) float64 {
+	return shareWhere(causes, func(*Cause) bool { return true })
+}
+
+// doing returns the causes with one of some activities.
+func doing(these ...Activity) func(*Cause) bool {
+	return func(c *Cause) bool { return slices.Contains(these, c.Activity) }
+}
+
 // minCandidates is the share of the waits from which goroutines
 // are named that may end them. Nobody is known to end the
 // others.
@@ -400,12 +421,7 @@ const minCandidates = 0.25
 func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
 	all, known := e.blame(of)
 	all = slices.DeleteFunc(all, func(c Cause) bool { return c.unlikely(f) })
-	candidates := 0.0
-	for _, c := range all {
-		if c.Certainty == Candidate {
-			candidates += c.Share
-		}
-	}
+	candidates := shareWhere(all, func(c *Cause) bool { return c.Certainty == Candidate })
 	if candidates < minCandidates {
 		all = slices.DeleteFunc(all, func(c Cause) bool { return c.Certainty == Candidate })
 		candidates = 0

@@ -287,13 +287,8 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candid
 		}
 	}
 	class := by.most()
-	c := &s.e.classes[class]
-	name := s.e.r.Functions[f].Name
-	finding := &Finding{
-		Kind: ComputeKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Where: s.placeOf(f, of), Others: s.others(by, class), specific: 1,
-		key: key(ComputeKind, name),
-	}
+	finding := newFinding(ComputeKind, s.e.r.Functions[f].Name).about(s, class)
+	finding.Where, finding.Others = s.placeOf(f, of), s.others(by, class)
 	s.divide(finding, f, of, by.total())
 	finding.PartOf = s.partOf(f, class)
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
@@ -319,7 +314,7 @@ func (s *searcher) placeOf(f sampledata.FunctionID, of []ranStack) Place {
 		stack := s.e.situations[st.at].state.Stack
 		for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 			if s.e.r.Nodes[n].Function == f {
-				h.add(n, n, st.weight)
+				h.by[[2]sampledata.NodeID{n, n}] += st.weight
 				break
 			}
 		}

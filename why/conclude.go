@@ -54,13 +54,8 @@ const explains = 0.5
 // another lock: the other lock is the reason.
 func (a *searched) foldChains() {
 	a.fold(func(f, other *Finding) bool {
-		share := 0.0
-		for _, c := range f.Causes {
-			if c.Activity == Locked && c.Lock == other.Lock {
-				share += c.Share
-			}
-		}
-		return f.Kind == LockKind && other.Kind == LockKind && share >= explains
+		return f.Kind == LockKind && other.Kind == LockKind &&
+			shareWhere(f.Causes, other.covers) >= explains
 	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
 }
 
@@ -78,15 +73,11 @@ func (a *searched) foldWaits() {
 		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
 			return false
 		}
-		share := 0.0
-		for _, c := range f.Causes {
+		return shareWhere(f.Causes, func(c *Cause) bool {
 			// a sibling that waits for a group may wait for these
 			joins := c.Certainty == Sibling && c.Activity == Joining && f.Kind != GroupKind
-			if !c.Certainty.isGuess() && !joins && other.covers(&c) {
-				share += c.Share
-			}
-		}
-		return share >= explains
+			return !c.Certainty.isGuess() && !joins && other.covers(c)
+		}) >= explains
 	}, func(f, into *Finding) {
 		waits := &into.Behind
 		if f.Kind == ProcessorKind {
@@ -111,23 +102,31 @@ func (f *Finding) wastes() bool {
 // leaves out the waits of a deadlock for its locks, and a leak of
 // those that wait for one.
 func (a *searched) foldLeaks() {
-	all := a.Findings
-	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		if f.Kind == LeakKind {
-			if of := a.deadlockOf(f); of != nil {
-				of.Growth = f.Growth
+	a.leaveOut(func(f, other *Finding) bool {
+		same := f.Class == other.Class && f.Where.Function == other.Where.Function
+		switch {
+		case f.Kind == LeakKind && other.Kind == DeadlockKind:
+			if same && views.WaitingFor(f.Reason) == views.AwaitingLock {
+				other.Growth = f.Growth
 				return true
 			}
-			return slices.ContainsFunc(all, func(l *Finding) bool {
-				server := f.Class == servesConnection && (a.e.ownConnections() > 0 || a.e.hasMany() && l.Growth.near(f.Growth))
-				return (f.Class == clientWrites || server) && l.Kind == LeakKind && l.Class == clientReads
-			})
+		case f.Kind == LeakKind && other.Kind == LeakKind && other.Class == clientReads:
+			server := f.Class == servesConnection &&
+				(a.e.ownConnections() > 0 || a.e.hasMany() && other.Growth.near(f.Growth))
+			return f.Class == clientWrites || server
+		case other.Kind == LeakKind:
+			return same && f.Kind != LeakKind && f.Kind != LockKind && f.Kind != DeadlockKind
 		}
-		return slices.ContainsFunc(all, func(l *Finding) bool {
-			leaks := l.Kind == LeakKind && f.Kind != LockKind && f.Kind != DeadlockKind && l.Class == f.Class &&
-				l.Where.Function == f.Where.Function
-			return leaks || l.Kind == DeadlockKind && f.Kind == LockKind && l.hasLock(f)
-		})
+		return other.Kind == DeadlockKind && f.Kind == LockKind && other.hasLock(f)
+	})
+}
+
+// leaveOut removes the findings that another one explains, also if
+// that goes itself.
+func (a *searched) leaveOut(explained func(f, other *Finding) bool) {
+	all := a.Findings
+	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
+		return slices.ContainsFunc(all, func(other *Finding) bool { return explained(f, other) })
 	})
 }
 
@@ -136,18 +135,6 @@ func (a *searched) foldLeaks() {
 func (g *Growth) near(other *Growth) bool {
 	about := func(a, b int) bool { return 10*max(a, b) <= 11*min(a, b) }
 	return g != nil && other != nil && about(g.From, other.From) && about(g.To, other.To)
-}
-
-// deadlockOf returns the deadlock for whose lock the goroutines of a
-// leak wait, in the same place; nil if there is none.
-func (a *searched) deadlockOf(leak *Finding) *Finding {
-	i := slices.IndexFunc(a.Findings, func(f *Finding) bool {
-		return f.Kind == DeadlockKind && f.Class == leak.Class && f.Where.Function == leak.Where.Function
-	})
-	if i < 0 || views.WaitingFor(leak.Reason) != views.AwaitingLock {
-		return nil
-	}
-	return a.Findings[i]
 }
 
 // hasLock reports whether the lock of another finding is one of
@@ -165,12 +152,10 @@ func (f *Finding) hasLock(wait *Finding) bool {
 // already. Code that computes while it holds a lock takes
 // processors from others, too, and remains.
 func (a *searched) foldHeld() {
-	all := a.Findings
-	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		return f.Kind == SystemCallKind && slices.ContainsFunc(all, func(lock *Finding) bool {
-			// in most of that time, others wait for a holder that does it
-			return lock.Kind == LockKind && f.covered(lock.Causes) >= explains*f.Mean
-		})
+	a.leaveOut(func(f, lock *Finding) bool {
+		// in most of that time, others wait for a holder that does it
+		return f.Kind == SystemCallKind && lock.Kind == LockKind &&
+			f.covered(lock.Causes) >= explains*f.Mean
 	})
 }
 
@@ -194,13 +179,8 @@ func (f *Finding) covers(c *Cause) bool {
 
 // covered returns the share of the causes that a finding is
 // about, but for mere guesses.
-func (f *Finding) covered(causes []Cause) (share float64) {
-	for _, c := range causes {
-		if c.Certainty != Fellow && f.covers(&c) {
-			share += c.Share
-		}
-	}
-	return share
+func (f *Finding) covered(causes []Cause) float64 {
+	return shareWhere(causes, func(c *Cause) bool { return c.Certainty != Fellow && f.covers(c) })
 }
 
 // fold removes the findings that another one explains, and adds
@@ -389,13 +369,8 @@ func (a *searched) mayCause(cause, f *Finding) bool {
 }
 
 // shareOf returns the share of a finding's causes that a class is.
-func (f *Finding) shareOf(class string) (share float64) {
-	for _, c := range f.Causes {
-		if c.Class == class {
-			share += c.Share
-		}
-	}
-	return share
+func (f *Finding) shareOf(class string) float64 {
+	return shareWhere(f.Causes, func(c *Cause) bool { return c.Class == class })
 }
 
 // rank orders findings: by severity, and by how specific they are.

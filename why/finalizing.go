@@ -21,8 +21,7 @@ func (s *searcher) finalizerCandidates() []*candidate {
 	if len(by) == 0 {
 		return nil
 	}
-	f := &Finding{Kind: FinalizerKind, specific: 1, key: key(FinalizerKind)}
-	c := s.suffering(f, by, of)
+	c := s.suffering(newFinding(FinalizerKind), by, of)
 	c.least = 0.5
 	return []*candidate{c}
 }

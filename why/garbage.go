@@ -154,23 +154,20 @@ func (s *searcher) allocation() *candidate {
 	for _, at := range s.garbageOf(makers, waiters) {
 		stack := at.state.Stack
 		by[at.class] += at.weight
-		lists.Made(sites, at.class, s.e.places.heaviest).add(s.e.places.own[stack], stack, at.weight)
+		lists.Made(sites, at.class, s.e.places.heaviest).add(stack, at.weight)
 		functions[s.e.places.at(stack)] += at.weight
 	}
 	class := by.most()
 	if class < 0 {
 		return nil
 	}
-	c := &s.e.classes[class]
 	total := 0.0
 	for _, w := range kinds {
 		total += w
 	}
-	f := &Finding{
-		Kind: AllocationKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: s.e.mean(total + waits),
-		Where:    sites[class].place(), Parts: parts(kinds, total), specific: 1, key: key(AllocationKind),
-	}
+	f := newFinding(AllocationKind).about(s, class)
+	f.Severity = s.e.mean(total + waits)
+	f.Where, f.Parts = sites[class].place(), parts(kinds, total)
 	f.Garbage = s.e.garbage()
 	f.Garbage.Waiting = s.e.mean(waits)
 	f.Garbage.Sites = parts(functions, by.total())

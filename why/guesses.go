@@ -112,16 +112,9 @@ func takesSomething(function string) bool {
 // waitForOthers reports whether goroutines mostly wait for others
 // themselves, and hold up nobody as far as is known.
 func waitForOthers(causes []Cause) bool {
-	waits := 0.0
-	for _, c := range causes {
-		switch c.Activity {
-		case Sending, Receiving, Selecting, Conditional, Joining:
-			if !c.AwaitsServer() {
-				waits += c.Share
-			}
-		}
-	}
-	return waits > sharesOf(causes)/2
+	waits := doing(Sending, Receiving, Selecting, Conditional, Joining)
+	share := shareWhere(causes, func(c *Cause) bool { return waits(c) && !c.AwaitsServer() })
+	return share > sharesOf(causes)/2
 }
 
 // children finds out what goroutines do that those in the
@@ -130,25 +123,38 @@ func waitForOthers(causes []Cause) bool {
 // other one waits for it or for a deadline. Who lives on or
 // waits for work sends no result.
 func (e *evidence) children(of func(*situation) bool) []Cause {
+	known := make(map[string]string)
+	enclosing := func(function string) string { // or a closure, as in a sync.Once
+		return lists.Made(known, function, func() string { return views.Enclosing(function) })
+	}
+	return e.doingOfStarted(of, Child, 0, func(run sampledata.Run, g sampledata.GoroutineID) bool {
+		_, last := e.life(g)
+		starts := e.r.Goroutines.At(g).Site.Function
+		return last <= run.Last && enclosing(starts) == enclosing(e.places.at(run.Stack))
+	})
+}
+
+// doingOfStarted finds out what goroutines do that those in the
+// situations have started, if these wait for them. Waits of less
+// than some samples don't count.
+func (e *evidence) doingOfStarted(of func(*situation) bool, certain Certainty, least int32,
+	are func(wait sampledata.Run, g sampledata.GoroutineID) bool) []Cause {
 	b := newBlamed(e)
 	e.indexRuns()
-	enclosing := make(map[string]string) // of the functions that start them
 	for run := range e.runs(of) {
 		if b.visits >= maxOverlaps {
 			break // as in blame
 		}
-		b.total += e.between(run.First, run.Last)
-		waits := views.Enclosing(e.places.at(run.Stack))
-		in := func(function string) bool { // or in a closure, as in a sync.Once
-			return lists.Made(enclosing, function,
-				func() string { return views.Enclosing(function) }) == waits
+		if run.Last-run.First < least {
+			continue
 		}
-		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, in, run.First, run.Last)
-		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
-			return b.lastSample(g) > run.Last
-		})
+		b.total += e.between(run.First, run.Last)
+		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID,
+			func(string) bool { return true }, run.First, run.Last)
+		those = slices.DeleteFunc(those,
+			func(g sampledata.GoroutineID) bool { return !are(run, g) })
 		for _, g := range those {
-			b.overlap(g, 0, run.First, run.Last, Child, 1/float64(len(those)), maxBehind)
+			b.overlap(g, 0, run.First, run.Last, certain, 1/float64(len(those)), maxBehind)
 		}
 	}
 	return slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
@@ -159,26 +165,12 @@ func (e *evidence) children(of func(*situation) bool) []Cause {
 // begin and end with the wait. Waits in few samples don't show
 // that.
 func (e *evidence) offspring(of func(*situation) bool) []Cause {
-	b := newBlamed(e)
-	e.indexRuns()
-	for run := range e.runs(of) {
-		if b.visits >= maxOverlaps {
-			break // as in blame
-		}
-		if run.Last-run.First < 3 {
-			continue
-		}
-		b.total += e.between(run.First, run.Last)
-		those := b.startedIn(e.r.Goroutines.At(run.Goroutine).ID, func(string) bool { return true }, run.First, run.Last)
-		those = slices.DeleteFunc(those, func(g sampledata.GoroutineID) bool {
-			first, last := e.r.Runs.At(int(e.runsOf[g][0])).First, b.lastSample(g)
-			return first < run.First-1 || first > run.First+1 || last < run.Last-1 || last > run.Last+1
-		})
-		for _, g := range those {
-			b.overlap(g, 0, run.First, run.Last, Meanwhile, 1/float64(len(those)), maxBehind)
-		}
+	near := func(a, b int32) bool { return a-1 <= b && b <= a+1 }
+	are := func(run sampledata.Run, g sampledata.GoroutineID) bool {
+		first, last := e.life(g)
+		return near(first, run.First) && near(last, run.Last)
 	}
-	causes := slices.DeleteFunc(b.causes(), func(c Cause) bool { return c.Activity == WaitsForWork })
+	causes := e.doingOfStarted(of, Meanwhile, 3, are)
 	if sharesOf(causes) < explains {
 		return nil
 	}

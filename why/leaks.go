@@ -98,7 +98,7 @@ func (s *searcher) lastPlace(id int64) Place {
 	for run := range s.e.runs(anywhere) {
 		if s.e.r.Goroutines.At(run.Goroutine).ID == id && run.Stack != sampledata.NoStack {
 			h = s.e.places.heaviest()
-			h.add(s.e.places.own[run.Stack], run.Stack, 1)
+			h.add(run.Stack, 1)
 		}
 	}
 	return h.place()
@@ -135,13 +135,10 @@ func (s *searcher) leak(class int32) *Finding {
 		return nil
 	}
 	g.Waited, g.Alone, g.OthersEnd = w.waited, w.alone, others
-	return &Finding{
-		Kind: LeakKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: float64(g.To), Reason: w.reason,
-		Share: hotspots.Assumed(float64(w.size)/float64(g.To), int(s.e.to-s.e.from)),
-		Where: w.places.place(), When: When{Always: true},
-		Growth: g, specific: 1, key: key(LeakKind, c.name),
-	}
+	f := s.unmoved(LeakKind, class, g.To)
+	f.Share = hotspots.Assumed(float64(w.size)/float64(g.To), int(s.e.to-s.e.from))
+	f.Where, f.Reason, f.Growth = w.places.place(), w.reason, g
+	return f
 }
 
 func anywhere(*situation) bool { return true }
@@ -153,7 +150,7 @@ func (s *searcher) gathering(class int32) func(*situation) bool {
 	h, n := s.e.places.heaviest(), 0
 	for run := range s.e.runs(ofClass(class, (*situation).waits)) {
 		if run.Last >= s.e.to-1 {
-			h.add(s.e.places.own[run.Stack], run.Stack, 1)
+			h.add(run.Stack, 1)
 			n++
 		}
 	}
@@ -259,7 +256,7 @@ func (s *searcher) waiting(class int32, there func(*situation) bool) *waitingCro
 		}
 		w.size++
 		w.reason = run.Reason
-		w.places.add(s.e.places.own[run.Stack], run.Stack, 1)
+		w.places.add(run.Stack, 1)
 	}
 	w := stuck
 	if asleep.size > stuck.size {

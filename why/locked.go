@@ -91,7 +91,7 @@ func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) 
 	h, reasons := s.e.places.heaviest(), make(map[string]float64)
 	for _, at := range s.members(class) {
 		if stack := at.state.Stack; stack != sampledata.NoStack && of(at) {
-			h.add(s.e.places.own[stack], stack, at.weight)
+			h.add(stack, at.weight)
 			reasons[at.state.Reason] += at.weight
 		}
 	}
@@ -116,12 +116,25 @@ func (s *searcher) reasons(class int32, of func(*situation) bool) (all []string)
 	return all
 }
 
+// newFinding begins a finding of a kind. The names tell it from
+// others in all recordings of a program.
+func newFinding(k Kind, names ...string) *Finding {
+	return &Finding{Kind: k, specific: k.row().specific, key: key(k, names...)}
+}
+
+// about makes a finding one about a class.
+func (f *Finding) about(s *searcher, class int32) *Finding {
+	c := &s.e.classes[class]
+	f.Class, f.Alive, f.Count = c.name, s.e.mean(c.life), c.goroutines
+	return f
+}
+
 // suffering makes a candidate for goroutines that wait, of the
 // class that waits most.
 func (s *searcher) suffering(f *Finding, by sums, of func(*situation) bool) *candidate {
 	class := by.most()
 	c := &s.e.classes[class]
-	f.Class, f.Alive, f.Count = c.name, s.e.mean(c.life), c.goroutines
+	f.about(s, class)
 	f.Idle, f.Asleep = 1-c.active/c.life, c.sleeps/c.life
 	f.InCalls = s.inCalls()
 	f.Severity = s.e.mean(by.total())
@@ -141,7 +154,8 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 	})
 	for lock, by := range byLock {
 		of := awaits(lock)
-		f := &Finding{Kind: LockKind, Lock: lock, specific: 1, key: key(LockKind, lock)}
+		f := newFinding(LockKind, lock)
+		f.Lock = lock
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
 			f.Causes = s.e.blameFor(f, of)

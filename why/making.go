@@ -144,8 +144,8 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if len(by) == 0 {
 			continue
 		}
-		f := &Finding{Kind: MakingKind, Made: &Made{What: m.what, Awaited: m.what == processes, of: i},
-			specific: MakingKind.row().specific, key: key(MakingKind, m.what)}
+		f := newFinding(MakingKind, m.what)
+		f.Made = &Made{What: m.what, Awaited: m.what == processes, of: i}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
@@ -215,8 +215,8 @@ var requesting = regexp.MustCompile(getsConnection)
 func (s *searcher) requester() string {
 	h := s.e.places.heaviest()
 	for _, at := range s.e.situations {
-		if stack := at.state.Stack; s.e.places.matches(stack, requesting) {
-			h.add(s.e.places.own[stack], stack, at.weight)
+		if s.e.places.matches(at.state.Stack, requesting) {
+			h.add(at.state.Stack, at.weight)
 		}
 	}
 	if len(h.by) == 0 {
@@ -321,8 +321,7 @@ func pathsThrough(functions map[string]bool) (paths []string) {
 // foldMaking leaves out what goroutines do, or wait for, while
 // they make a thing again and again. Several classes may make it.
 func (a *searched) foldMaking() {
-	all := a.Findings
-	within := func(f, made *Finding) bool {
+	a.leaveOut(func(f, made *Finding) bool {
 		if made.Kind != MakingKind || f.Kind == MakingKind || f.LacksCPU() ||
 			f.row().hits == nil && !f.row().waits {
 			return false
@@ -330,13 +329,11 @@ func (a *searched) foldMaking() {
 		total, both := weigh(a.e.situations, a.hits(f), func(at *situation) bool {
 			return !at.idle && a.makes(at.state.Stack) == made.Made.of
 		})
-		return both > explains*total
-	}
-	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		i := slices.IndexFunc(all, func(made *Finding) bool { return within(f, made) })
-		if i >= 0 {
-			all[i].Behind = append(all[i].Behind, slices.DeleteFunc(f.Behind, func(p Part) bool { return p.Name == all[i].Class })...)
+		if both <= explains*total {
+			return false
 		}
-		return i >= 0
+		made.Behind = append(made.Behind,
+			slices.DeleteFunc(f.Behind, func(p Part) bool { return p.Name == made.Class })...)
+		return true
 	})
 }

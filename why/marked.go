@@ -80,8 +80,8 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 			if !slices.ContainsFunc(f.Others, func(p Part) bool { return p.Name == class }) {
 				f.Others = append(f.Others, Part{Name: class, Share: 1})
 			}
-			if stack := s.e.r.Runs.At(int(run)).Stack; i == 0 && stack != sampledata.NoStack {
-				h.add(s.e.places.own[stack], stack, 1)
+			if i == 0 {
+				h.add(s.e.r.Runs.At(int(run)).Stack, 1)
 			}
 		}
 	}
@@ -101,17 +101,14 @@ func (s *searcher) markedFinding(one *stuck.Finding, runs map[int64]int32) *Find
 // never run again explain: their waits, and that there are more
 // and more of them.
 func (a *searched) foldStuck() {
-	all := a.Findings
-	a.Findings = slices.DeleteFunc(slices.Clone(all), func(f *Finding) bool {
-		return f.Kind != StuckKind && f.Kind != DeadlockKind &&
+	a.leaveOut(func(f, of *Finding) bool {
+		same := f.Kind != StuckKind && f.Kind != DeadlockKind &&
 			(f.row().waits || f.stands() || f.Kind == LockKind) &&
-			slices.ContainsFunc(all, func(of *Finding) bool {
-				same := of.Kind == StuckKind && of.concerns(f)
-				if same && f.Growth != nil {
-					of.Growth = f.Growth
-				}
-				return same
-			})
+			of.Kind == StuckKind && of.concerns(f)
+		if same {
+			of.Growth = cmp.Or(f.Growth, of.Growth)
+		}
+		return same
 	})
 }
 

@@ -193,13 +193,14 @@ type heaviest struct {
 }
 
 func (p *places) heaviest() *heaviest {
-	return &heaviest{p,
-		make(map[[2]sampledata.NodeID]float64)}
+	return &heaviest{p, make(map[[2]sampledata.NodeID]float64)}
 }
 
-// add adds the weight of a stack, whose place is the frame of a node.
-func (h *heaviest) add(n, stack sampledata.NodeID, weight float64) {
-	h.by[[2]sampledata.NodeID{n, stack}] += weight
+// add adds the weight of a stack, unless it is not known.
+func (h *heaviest) add(stack sampledata.NodeID, weight float64) {
+	if stack != sampledata.NoStack {
+		h.by[[2]sampledata.NodeID{h.places.own[stack], stack}] += weight
+	}
 }
 
 // within returns the share of the weight that has a function on

@@ -34,7 +34,7 @@ func (s *searcher) readyCandidates() []*candidate {
 	if len(by) == 0 {
 		return nil
 	}
-	f := &Finding{Kind: ProcessorKind, specific: 1, key: key(ProcessorKind)}
+	f := newFinding(ProcessorKind)
 	c := s.suffering(f, by, s.e.wantsProcessor)
 	// If the threads have no CPUs, goroutines are ready because of that.
 	f.Severity *= 1 - s.noCPU/max(s.ran+s.noCPU, 1e-9)
@@ -117,12 +117,8 @@ func (s *searcher) machineCandidates() []*candidate {
 	is := func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
 	by := s.e.byClass(is)
 	class := by.most()
-	c := &s.e.classes[class]
-	f := &Finding{
-		Kind: MachineKind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: s.noCPU, specific: 0,
-		Others: s.others(by, -1),
-	}
+	f := newFinding(MachineKind).about(s, class)
+	f.Severity, f.Others = s.noCPU, s.others(by, -1)
 	f.Where, _ = s.where(class, is)
 	return []*candidate{s.starved(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
 		least: minMean})}

@@ -240,17 +240,14 @@ func (f *Finding) Paced() bool { return slices.Contains(f.Signs, paced) }
 
 // paces returns how much of a finding is in a limiter of rates,
 // by its aspect, or waits for goroutines that are.
-func paces(s *searcher, f *Finding) (share float64) {
+func paces(s *searcher, f *Finding) float64 {
 	limit, _ := s.o.Aspects.Lookup("@limit")
 	if limit.Has(f.Where.Function) || limit.Has(f.Where.Caller) {
 		return 1
 	}
-	for _, c := range f.Causes {
-		if limit.Has(c.Place.Function) || limit.Has(c.Place.Library) {
-			share += c.Share
-		}
-	}
-	return share
+	return shareWhere(f.Causes, func(c *Cause) bool {
+		return limit.Has(c.Place.Function) || limit.Has(c.Place.Library)
+	})
 }
 
 // AwaitsServer says what goroutines do that have sent a request
@@ -417,13 +414,10 @@ func (s *searcher) held(f *Finding, function *regexp.Regexp) float64 {
 
 // holders returns the share of the waits in which those that the
 // goroutines are known to wait for do something.
-func (f *Finding) holders(do func(*Cause) bool) (share float64) {
-	for i := range f.Causes {
-		if c := &f.Causes[i]; (c.Certainty == Known || c.Certainty == Likely) && do(c) {
-			share += c.Share
-		}
-	}
-	return share
+func (f *Finding) holders(do func(*Cause) bool) float64 {
+	return shareWhere(f.Causes, func(c *Cause) bool {
+		return (c.Certainty == Known || c.Certainty == Likely) && do(c)
+	})
 }
 
 // allInUse reports whether the processors are nearly full, or the
@@ -440,15 +434,8 @@ func (s *searcher) allInUse(c *Crowd) bool {
 // inside reports whether those that goroutines wait for mostly
 // compute, or wait for others of the program.
 func (f *Finding) inside() bool {
-	in, all := 0.0, 0.0
-	for _, c := range f.Causes {
-		all += c.Share
-		switch c.Activity {
-		case Computing, Ready, NoCPU, Collecting, Locked, Sending, Receiving, Conditional:
-			in += c.Share
-		}
-	}
-	return in > all/2
+	in := doing(Computing, Ready, NoCPU, Collecting, Locked, Sending, Receiving, Conditional)
+	return shareWhere(f.Causes, in) > sharesOf(f.Causes)/2
 }
 
 // readSigns finds the signs of the findings. The first remedy holds.

@@ -80,8 +80,7 @@ func (s *searcher) spinCandidates() (all []*candidate) {
 		return s.e.places.at(at.state.Stack), s.e.spinsAt(at)
 	})
 	for place, by := range byPlace {
-		f := &Finding{Kind: SpinKind, specific: 1, key: key(SpinKind, place)}
-		all = append(all, s.suffering(f, by, func(at *situation) bool {
+		all = append(all, s.suffering(newFinding(SpinKind, place), by, func(at *situation) bool {
 			return s.e.spinsAt(at) && s.e.places.at(at.state.Stack) == place
 		}))
 	}

@@ -90,7 +90,7 @@ func (s *searcher) standstill(class int32) *Finding {
 		s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
 	}
-	f := s.unmoved(StandstillKind, c, c.goroutines)
+	f := s.unmoved(StandstillKind, class, c.goroutines)
 	f.Where, f.Reason = s.where(class, of)
 	return f
 }
@@ -114,7 +114,7 @@ func (s *searcher) leftBehind(class int32) *Finding {
 	if n < minStandstill || s.e.time(s.e.to-1)-s.e.time(s.e.from) < standstillLength {
 		return nil
 	}
-	f := s.unmoved(LeftKind, c, n)
+	f := s.unmoved(LeftKind, class, n)
 	f.Left = n
 	f.Where, f.Reason = s.where(class, left)
 	_, works := weigh(s.e.situations, anywhere, s.worksOrAsks)
@@ -155,12 +155,11 @@ func (s *searcher) goRound(class int32, function string) bool {
 
 // unmoved makes a finding about goroutines of a class that have not
 // moved during the whole recording.
-func (s *searcher) unmoved(kind Kind, c *class, goroutines int) *Finding {
-	return &Finding{
-		Kind: kind, Class: c.name, Alive: s.e.mean(c.life), Count: c.goroutines,
-		Severity: float64(goroutines), Share: hotspots.Assumed(1, int(s.e.to-s.e.from)),
-		When: When{Always: true}, specific: 1, key: key(kind, c.name),
-	}
+func (s *searcher) unmoved(kind Kind, class int32, goroutines int) *Finding {
+	f := newFinding(kind, s.e.classes[class].name).about(s, class)
+	f.Severity, f.When.Always = float64(goroutines), true
+	f.Share = hotspots.Assumed(1, int(s.e.to-s.e.from))
+	return f
 }
 
 // restless returns the share of their lives in which the
@@ -240,11 +239,9 @@ func (s *searcher) queues(class int32, of func(*situation) bool) bool {
 	own := 0.0
 	if held {
 		causes, _ := s.e.blame(ofClass(class, of))
-		for _, cause := range causes {
-			if cause.Class == s.e.classes[class].name && cause.Certainty != Candidate {
-				own += cause.Share
-			}
-		}
+		own = shareWhere(causes, func(c *Cause) bool {
+			return c.Class == s.e.classes[class].name && c.Certainty != Candidate
+		})
 	}
 	return own >= 0.5
 }

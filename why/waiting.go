@@ -57,8 +57,8 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 		return ok && other == k
 	}
 	class := by.most()
-	f := &Finding{Kind: k.kind, key: key(k.kind, k.function, k.asked), specific: k.kind.row().specific,
-		Asked: k.asked, apart: apart}
+	f := newFinding(k.kind, k.function, k.asked)
+	f.Asked, f.apart = k.asked, apart
 	if most < mostClasses {
 		f.key = key(k.kind, k.function, k.asked, s.e.classes[class].name)
 	}
@@ -134,7 +134,7 @@ func (s *searcher) forProcess() *Part {
 	}
 	for _, at := range s.e.situations {
 		if waits(at) {
-			h.add(s.e.places.own[at.state.Stack], at.state.Stack, at.weight)
+			h.add(at.state.Stack, at.weight)
 		}
 	}
 	return &Part{Name: h.place().Function, Share: then / all}
@@ -150,14 +150,6 @@ func (s *searcher) leftToChild(class int32, of func(*situation) bool) []Cause {
 	return slices.DeleteFunc(s.e.children(ofClass(class, of)), func(c Cause) bool {
 		return !s.e.places.matches(c.Place.stack, processEnd)
 	})
-}
-
-// sharesOf returns the share of a wait that some causes have.
-func sharesOf(causes []Cause) (sum float64) {
-	for _, c := range causes {
-		sum += c.Share
-	}
-	return sum
 }
 
 // waitKey returns the hypothesis that a situation belongs to, if
@@ -304,44 +296,24 @@ func (s *searcher) isAhead(class int32, f *Finding) bool {
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.
-func mostlyIdle(causes []Cause) bool {
-	rests := 0.0
-	for _, c := range causes {
-		if c.Activity == WaitsForWork {
-			rests += c.Share
-		}
-	}
-	return rests >= mostOf
-}
+func mostlyIdle(causes []Cause) bool { return shareWhere(causes, doing(WaitsForWork)) >= mostOf }
 
 // shares reports whether goroutines of the class mostly wait for
 // others of it: they share something.
 func (f *Finding) shares() bool {
-	own, all := 0.0, 0.0
-	for _, c := range f.Causes {
-		if all += c.Share; c.Class == f.Class && c.Certainty != Fellow {
-			own += c.Share
-		}
-	}
-	return own > 0 && own >= all/2
+	own := shareWhere(f.Causes,
+		func(c *Cause) bool { return c.Class == f.Class && c.Certainty != Fellow })
+	return own > 0 && own >= sharesOf(f.Causes)/2
 }
 
 // working returns a note if those that others wait for mostly do
 // their work.
 func working(causes []Cause) string {
-	works, waits := 0.0, 0.0
-	for _, c := range causes {
-		switch c.Activity {
-		case Computing, CallsKernel, Ready, NoCPU, Collecting:
-			works += c.Share
-		default:
-			waits += c.Share
-		}
-	}
-	switch {
-	case works+waits == 0:
+	works := shareWhere(causes, doing(Computing, CallsKernel, Ready, NoCPU, Collecting))
+	switch all := sharesOf(causes); {
+	case all == 0:
 		return "it is not known whom it waits for"
-	case works > waits:
+	case works > all/2:
 		return "those that it waits for are at work"
 	}
 	return ""
