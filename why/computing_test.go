@@ -141,11 +141,11 @@ func TestHeapAtTheCollections(t *testing.T) {
 func TestEagerCollections(t *testing.T) {
 	for _, c := range []struct {
 		g    Garbage
-		want float64
+		want bool
 	}{
-		{Garbage{Bytes: 120e6, Collections: 12, Live: 110e6}, 1},
-		{Garbage{Bytes: 600e6, Collections: 10, Live: 110e6}, 0},
-		{Garbage{Bytes: 120e6, Live: 110e6}, 0},
+		{Garbage{Bytes: 120e6, Collections: 12, Live: 110e6}, true},
+		{Garbage{Bytes: 600e6, Collections: 10, Live: 110e6}, false},
+		{Garbage{Bytes: 120e6, Live: 110e6}, false},
 	} {
 		if got := c.g.eager(); got != c.want {
 			t.Errorf("%+v: %v", c.g, got)
@@ -192,14 +192,14 @@ func TestSmallHeaps(t *testing.T) {
 	for name, c := range map[string]struct {
 		g     *Garbage
 		parts []Part
-		want  float64
+		want  bool
 	}{
-		"small":                {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.5), 1},
-		"large":                {&Garbage{Bytes: 20e9, Collections: 20, Live: 1e9}, of(0.5), 0},
-		"seldom":               {&Garbage{Bytes: 4e6, Collections: 2, Live: 2e6}, of(0.5), 0},
-		"mostly of allocating": {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.2), 0},
-		"of much":              {&Garbage{Bytes: 6e9, Collections: 15, Live: 60e6}, of(0.5), 0},
-		"each time early":      {&Garbage{Bytes: 7e6, Collections: 70, Live: 2e6}, of(0.5), 0},
+		"small":                {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.5), true},
+		"large":                {&Garbage{Bytes: 20e9, Collections: 20, Live: 1e9}, of(0.5), false},
+		"seldom":               {&Garbage{Bytes: 4e6, Collections: 2, Live: 2e6}, of(0.5), false},
+		"mostly of allocating": {&Garbage{Bytes: 200e6, Collections: 70, Live: 2e6}, of(0.2), false},
+		"of much":              {&Garbage{Bytes: 6e9, Collections: 15, Live: 60e6}, of(0.5), false},
+		"each time early":      {&Garbage{Bytes: 7e6, Collections: 70, Live: 2e6}, of(0.5), false},
 	} {
 		if got := oftenCollected(nil, &Finding{Garbage: c.g, Parts: c.parts}); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -72,12 +72,9 @@ func (e *evidence) collectedHeap() (size float64) {
 // by default: then it is half of the heap at least.
 const eagerly = 0.25
 
-// eager returns 1 if collections come much more often than by default.
-func (g *Garbage) eager() float64 {
-	if g == nil || g.Collections == 0 || g.Live == 0 || g.Bytes/g.Collections >= eagerly*g.Live {
-		return 0
-	}
-	return 1
+// eager reports whether collections come much more often than by default.
+func (g *Garbage) eager() bool {
+	return g != nil && g.Collections > 0 && g.Live > 0 && g.Bytes/g.Collections < eagerly*g.Live
 }
 
 // A heap is collected often since it is small.
@@ -88,20 +85,17 @@ const (
 	collects  = 0.4      // of the cost at least is of the collector
 )
 
-// oftenCollected returns 1 if most of a finding's cost is that a small
-// heap is collected again and again.
-func oftenCollected(_ *searcher, f *Finding) float64 {
+// oftenCollected reports whether most of a finding's cost is that a
+// small heap is collected again and again.
+func oftenCollected(_ *searcher, f *Finding) bool {
 	g, collector := f.Garbage, 0.0
 	for _, p := range f.Parts {
 		if p.Name != allocating {
 			collector += p.Share
 		}
 	}
-	if g.eager() > 0 || g.Live > smallHeap || g.Collections < often || collector < collects ||
-		g.Bytes > g.Collections*max(g.Live, leastHeap)*2 {
-		return 0
-	}
-	return 1
+	return !g.eager() && g.Live <= smallHeap && g.Collections >= often && collector >= collects &&
+		g.Bytes <= g.Collections*max(g.Live, leastHeap)*2
 }
 
 // inGarbage reports whether goroutines are on a processor, with or

@@ -27,6 +27,7 @@ type kindRow struct {
 
 	ofProcessors bool    // the share is of the processors, and not of the time of a class
 	code         bool    // it is about a function on the CPUs
+	starved      bool    // it is about threads that have no CPU
 	waits        bool    // it is about waits for others, or for what is outside of the program
 	outside      bool    // it is not the program that is slow
 	placeless    bool    // its place says nothing
@@ -55,14 +56,9 @@ type KindWords struct {
 	Stays  string // what that does not take away, whatever the gain counts
 }
 
-// Why it is not known what a fix would bring.
-const (
-	unknownCPUs   = "the samples don't tell how fast the program is with more CPU time"
-	standsForever = "the samples don't tell what the goroutines would do otherwise"
-)
-
-// holdsUp stands before the classes whose threads have no CPU.
-const holdsUp = "it holds up"
+// standsForever is why it is not known what a fix would bring to
+// goroutines that stand still.
+const standsForever = "the samples don't tell what the goroutines would do otherwise"
 
 // kinds is the table. An init function fills it, since its
 // functions refer to it.
@@ -73,6 +69,7 @@ func init() {
 	maps.Copy(kinds, processorKindRows())
 	maps.Copy(kinds, readyKindRows())
 	maps.Copy(kinds, standstillRows())
+	kinds[MachineKind].find, kinds[MachineKind].outside = (*searcher).machineCandidates, true
 }
 
 // waitKindRows are the kinds of waits.
@@ -91,15 +88,8 @@ func waitKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{Says: "{waits} in {place}",
 				Remedy: "make the other end faster, or have more of what is shared"},
 		},
-		ConditionKind: {
-			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
-			KindWords: KindWords{Says: "{waits} in {place}", Remedy: lookAtEnder},
-		},
-		GroupKind: {
-			measure: (*searcher).waitMeasure, waits: true, specific: 0.6,
-			KindWords: KindWords{Says: "{waits} in {place}",
-				Remedy: "look at what the others wait for"},
-		},
+		ConditionKind: waitRow(0.9, "{waits} in {place}", lookAtEnder),
+		GroupKind:     waitRow(0.6, "{waits} in {place}", "look at what the others wait for"),
 		SleepKind: {
 			measure: (*searcher).waitMeasure, waits: true, specific: 0.9,
 			KindWords: KindWords{
@@ -109,22 +99,25 @@ func waitKindRows() map[Kind]*kindRow {
 				Stays:  "what it sleeps for, if anything, must still be waited for",
 			},
 		},
-		IOKind: {
-			measure: (*searcher).waitMeasure, waits: true, specific: 0.5,
-			KindWords: KindWords{Says: "{waits} in {place}",
-				Remedy: answers},
-		},
-		BlockingKind: {
-			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
-			KindWords: KindWords{Says: "in system calls, in {place}: {calls}",
-				Remedy: fewerCalls},
-		},
-		ForeignKind: {
-			measure: (*searcher).waitMeasure, waits: true, specific: 0.8,
-			KindWords: KindWords{Says: "waiting in C code, in {place}",
-				Remedy: "look at what it waits for there, such as a file, a lock, or a time"},
-		},
+		IOKind:       waitRow(0.5, "{waits} in {place}", answers),
+		BlockingKind: waitRow(0.8, "in system calls, in {place}: {calls}", fewerCalls),
+		ForeignKind: waitRow(0.8, "waiting in C code, in {place}",
+			"look at what it waits for there, such as a file, a lock, or a time"),
 	}
+}
+
+// waitRow is the row of waits of which nothing else is to say.
+func waitRow(specific float64, says, remedy string) *kindRow {
+	return &kindRow{measure: (*searcher).waitMeasure, waits: true, specific: specific,
+		KindWords: KindWords{Says: says, Remedy: remedy}}
+}
+
+// starvedRow is the row of threads that have no CPU.
+func starvedRow(specific float64, says, remedy string) *kindRow {
+	return &kindRow{hits: (*searcher).starvedHits, ofProcessors: true, starved: true, placeless: true,
+		view: views.Load.String(), specific: specific,
+		silent:    "the samples don't tell how fast the program is with more CPU time",
+		KindWords: KindWords{Says: says, Others: "it holds up", See: "info", Remedy: remedy}}
 }
 
 // readyKindRows are the kinds of who is ready to run, and of who
@@ -151,43 +144,18 @@ func readyKindRows() map[Kind]*kindRow {
 				Remedy: "wait on a channel, a condition or a lock",
 			},
 		},
-		MachineKind: {
-			find: (*searcher).machineCandidates, hits: (*searcher).starvedHits, ofProcessors: true,
-			outside: true, placeless: true,
-			view: views.Load.String(), silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "Threads of the program wait for the machine's CPUs: {mean} on average, which equals {share} of the processors.",
-				Others: holdsUp,
-				See:    "info", Remedy: "run it where CPUs are free",
-			},
-		},
-		CrowdedKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
-			view: views.Load.String(), silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, which equals {share} of the processors.",
-				Others: holdsUp,
-				See:    "info",
-			},
-		},
-		WakingKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
-			view: views.Load.String(), silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "Threads of the program wait for a CPU each time they wake, though CPUs are free: {mean} on average, which equals {share} of the processors.",
-				Others: holdsUp,
-				See:    "info", Remedy: "do more at each wake: hand over several pieces of work at once",
-			},
-		},
-		ThrottledKind: {
-			hits: (*searcher).starvedHits, ofProcessors: true, placeless: true,
-			view: views.Load.String(), specific: 2, silent: unknownCPUs,
-			KindWords: KindWords{
-				Says:   "The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which equals {share} of the processors.",
-				Others: holdsUp,
-				See:    "info", Remedy: "raise the limit of the group, or set GOMAXPROCS to it",
-			},
-		},
+		MachineKind: starvedRow(0,
+			"Threads of the program wait for the machine's CPUs: {mean} on average, which equals {share} of the processors.",
+			"run it where CPUs are free"),
+		CrowdedKind: starvedRow(0,
+			"At times more of the program's threads want to run than there are CPUs: {mean} wait for a CPU on average, which equals {share} of the processors.",
+			""),
+		WakingKind: starvedRow(0,
+			"Threads of the program wait for a CPU each time they wake, though CPUs are free: {mean} on average, which equals {share} of the processors.",
+			"do more at each wake: hand over several pieces of work at once"),
+		ThrottledKind: starvedRow(2,
+			"The program's control group has too little CPU time: {mean} threads wait for a CPU on average, which equals {share} of the processors.",
+			"raise the limit of the group, or set GOMAXPROCS to it"),
 	}
 }
 
@@ -385,8 +353,7 @@ func (s *searcher) codeMeasure(f *Finding) *Measure { return &Measure{Path: thro
 func (s *searcher) garbageHits(*Finding) func(*situation) bool { return s.makesGarbage }
 
 func (s *searcher) garbageMeasure(*Finding) *Measure {
-	return measureOf("", "* ..@alloc",
-		"* ..@gc")
+	return measureOf("", "* ..@alloc", "* ..@gc")
 }
 
 func (s *searcher) starvedHits(*Finding) func(*situation) bool {
@@ -398,8 +365,7 @@ func (s *searcher) lockHits(f *Finding) func(*situation) bool {
 }
 
 func (s *searcher) readyHits(f *Finding) func(*situation) bool {
-	return ofClass(s.classOf(f),
-		isReady)
+	return ofClass(s.classOf(f), isReady)
 }
 
 func (s *searcher) readyMeasure(f *Finding) *Measure {

@@ -92,12 +92,7 @@ var signs = []sign{
 	{[]Kind{LockKind}, (*searcher).ofOnce,
 		once, "see what the first one does: the others need it"},
 	{[]Kind{LockKind, ChannelKind},
-		func(s *searcher, f *Finding) float64 {
-			if s.stalls(f) < wholly {
-				return 0
-			}
-			return 1
-		},
+		is(func(s *searcher, f *Finding) bool { return s.stalls(f) >= wholly }),
 		"", "see what it waits for in the end: nothing goes on before"},
 	{[]Kind{LockKind, ChannelKind}, (*searcher).stalls, stalled, ""},
 	{[]Kind{ComputeKind}, (*searcher).spinning,
@@ -105,26 +100,20 @@ var signs = []sign{
 		"wait on a channel, a condition or a lock"},
 	{[]Kind{ProcessorKind}, (*searcher).spawns,
 		"its goroutines are started again and again, and soon end", fewGoroutines},
-	{[]Kind{ComputeKind}, (*searcher).polls,
+	{[]Kind{ComputeKind}, is((*searcher).polls),
 		looksAgain,
 		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
-	{[]Kind{AllocationKind}, func(_ *searcher, f *Finding) float64 { return f.Garbage.eager() },
+	{[]Kind{AllocationKind}, is(func(_ *searcher, f *Finding) bool { return f.Garbage.eager() }),
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",
 		"raise GOGC or the limit, or allocate less there"},
-	{[]Kind{AllocationKind}, oftenCollected,
+	{[]Kind{AllocationKind}, is(oftenCollected),
 		"the heap is small, and is collected again as soon as a little more is allocated",
 		"allocate less there, or let the heap grow: raise GOGC"},
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: what makes the writers is further out in the stack, or elsewhere", ""},
-	{[]Kind{ChannelKind},
-		func(_ *searcher, f *Finding) float64 {
-			if f.handler != "" {
-				return 1
-			}
-			return 0
-		},
+	{[]Kind{ChannelKind}, is(func(_ *searcher, f *Finding) bool { return f.handler != "" }),
 		asksOwn, "see what these do"},
 	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
 		ownEnd, "see what these do"},
@@ -153,33 +142,42 @@ var signs = []sign{
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
-	{[]Kind{ChannelKind, ConditionKind}, (*searcher).losesPlaces,
+	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).losesPlaces),
 		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},
 	{[]Kind{ChannelKind}, (*searcher).isAlone, nobodyElse, lookAtTimer},
 	{[]Kind{ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
-	{[]Kind{LeakKind}, keptAlive,
+	{[]Kind{LeakKind}, is(keptAlive),
 		"each of these, with its writer, keeps a connection of HTTP open",
 		"close the body of each answer, and use one Transport again and again"},
 	{[]Kind{LeakKind}, (*searcher).awaitsTimers,
 		"each probably waits for a timer: then it ends, but late", endsEarlier},
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
 		"each sleeps, and nothing but the time ends that", endsEarlier},
-	{[]Kind{SystemCallKind, BlockingKind},
-		func(s *searcher, f *Finding) float64 { return s.doing(f, processEnd) },
-		ofProcess, "see what the process does"},
-	{[]Kind{SystemCallKind, BlockingKind},
-		func(s *searcher, f *Finding) float64 { return s.doing(f, syncing) },
-		"each call waits for the disk", syncOnce},
-	{[]Kind{SystemCallKind, BlockingKind},
-		func(s *searcher, f *Finding) float64 { return s.doing(f, moving) }, "", largerCalls},
+	{[]Kind{SystemCallKind, BlockingKind}, does(processEnd), ofProcess, "see what the process does"},
+	{[]Kind{SystemCallKind, BlockingKind}, does(syncing), "each call waits for the disk", syncOnce},
+	{[]Kind{SystemCallKind, BlockingKind}, does(moving), "", largerCalls},
 }
 
 // onStack returns the share of a finding with a function on the stack.
 func onStack(function string) func(*searcher, *Finding) float64 {
-	is := regexp.MustCompile(function)
-	return func(s *searcher, f *Finding) float64 { return s.doing(f, is) }
+	return does(regexp.MustCompile(function))
+}
+
+func does(function *regexp.Regexp) func(*searcher, *Finding) float64 {
+	return func(s *searcher, f *Finding) float64 { return s.doing(f, function) }
+}
+
+// is makes a share of what holds for all of a finding, or for
+// nothing of it.
+func is(holds func(*searcher, *Finding) bool) func(*searcher, *Finding) float64 {
+	return func(s *searcher, f *Finding) float64 {
+		if holds(s, f) {
+			return 1
+		}
+		return 0
+	}
 }
 
 // ofOthers is the sign of waits for what a process writes, or a
@@ -193,19 +191,16 @@ const ofProcess = "it waits until a process ends"
 // known to end, nor seen to work for.
 const nobodyElse = "hardly anything else in the program is at work meanwhile: a timer, or something outside, may end the wait"
 
-// losesPlaces returns the share of a finding in waits for a place
-// in a pool, if nobody of the class is seen elsewhere at work.
-func (s *searcher) losesPlaces(f *Finding) float64 {
+// losesPlaces reports whether a finding is a wait for a place in a
+// pool, and nobody of the class is seen elsewhere at work.
+func (s *searcher) losesPlaces(f *Finding) bool {
 	if !f.unexplained() || len(f.Causes) > 0 || !f.Where.takesPlace() {
-		return 0
+		return false
 	}
 	hit := s.hits(f)
 	_, elsewhere := weigh(s.members(s.classOf(f)), active(s.classOf(f)),
 		func(at *situation) bool { return !hit(at) && !s.on(at, f.Where.Function) })
-	if s.e.mean(elsewhere) > hardlyAny {
-		return 0
-	}
-	return 1
+	return s.e.mean(elsewhere) <= hardlyAny
 }
 
 // hardlyAny is the mean number of goroutines up to which nobody is seen.
@@ -280,13 +275,10 @@ func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.
 // sending matches the functions that write to a connection.
 const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 
-// keptAlive returns 1 if a leak is of the goroutines of a
+// keptAlive reports whether a leak is of the goroutines of a
 // client's connections.
-func keptAlive(_ *searcher, f *Finding) float64 {
-	if f.Class == clientReads || f.Class == clientWrites {
-		return 1
-	}
-	return 0
+func keptAlive(_ *searcher, f *Finding) bool {
+	return f.Class == clientReads || f.Class == clientWrites
 }
 
 // The classes of the two goroutines of a client's connection, and
@@ -322,12 +314,7 @@ func (s *searcher) awaitsTimers(f *Finding) float64 {
 
 // leaksIn returns a sign of leaks whose goroutines do something.
 func leaksIn(does views.Doing) func(*searcher, *Finding) float64 {
-	return func(_ *searcher, f *Finding) float64 {
-		if views.WaitingFor(f.Reason) == does {
-			return 1
-		}
-		return 0
-	}
+	return is(func(_ *searcher, f *Finding) bool { return views.WaitingFor(f.Reason) == does })
 }
 
 // getsConnection matches the function that waits for a connection of HTTP.

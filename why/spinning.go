@@ -131,27 +131,24 @@ var (
 // these mostly find what they look for: it takes longer.
 const leastPassed = 0.1
 
-// polls returns 1 if the goroutines of a finding look at
+// polls reports whether the goroutines of a finding look at
 // channels for much of it, and hardly ever wait: for little of
 // their life, or once, such as before the first work comes.
-func (s *searcher) polls(f *Finding) float64 {
+func (s *searcher) polls(f *Finding) bool {
 	class := s.classOf(f)
 	life, waits := weigh(s.members(class), anywhere,
 		func(at *situation) bool { return at.state.Doing.Waits() })
 	c := &s.e.classes[class]
 	often := waits > 0.02*life && (c.ends() || s.waitsAnew(class) > max(1, c.goroutines/10))
 	if often || s.doing(f, polling) < 0.25 {
-		return 0
+		return false
 	}
 	onStack := func(function *regexp.Regexp) func(*situation) bool {
 		return func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) }
 	}
 	all, _ := weigh(s.members(class), onStack(polling), anywhere)
 	looks, passes := weigh(s.members(class), onStack(looked), onStack(passed))
-	if looks > all/2 && passes > leastPassed*looks {
-		return 0
-	}
-	return 1
+	return looks <= all/2 || passes <= leastPassed*looks
 }
 
 // waitsAnew returns how often goroutines of a class that had

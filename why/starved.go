@@ -170,7 +170,4 @@ func (c *Crowd) remedy() string {
 }
 
 // LacksCPU reports whether a finding is about threads that have no CPU.
-func (f *Finding) LacksCPU() bool {
-	return f.Kind == MachineKind || f.Kind == CrowdedKind || f.Kind == WakingKind ||
-		f.Kind == ThrottledKind
-}
+func (f *Finding) LacksCPU() bool { return f.row().starved }

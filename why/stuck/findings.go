@@ -10,12 +10,12 @@ import (
 
 // A cause is the roots that have the same fault at the same places.
 type cause struct {
-	fault   Fault
-	sure    bool
-	members [][]int // goroutines, by group
-	behind  [][]int
-	groups  [2][]int
-	taken   map[int]string
+	fault Fault
+	sure  bool
+	// those at fault, and those behind them: groups, and the goroutines of each
+	groups [2][]int
+	of     [2][][]int
+	taken  map[int]string
 }
 
 // findings returns one finding for each cause.
@@ -79,18 +79,9 @@ func (f *finder) add(c *cause, r root) {
 			k := slices.Index(c.groups[n], f.group[i])
 			if k < 0 {
 				k = len(c.groups[n])
-				c.groups[n] = append(c.groups[n], f.group[i])
-				if n == 0 {
-					c.members = append(c.members, nil)
-				} else {
-					c.behind = append(c.behind, nil)
-				}
+				c.groups[n], c.of[n] = append(c.groups[n], f.group[i]), append(c.of[n], nil)
 			}
-			if n == 0 {
-				c.members[k] = append(c.members[k], i)
-			} else {
-				c.behind[k] = append(c.behind[k], i)
-			}
+			c.of[n][k] = append(c.of[n][k], i)
 			for _, e := range f.ahead[i] {
 				if g := f.group[e.to]; e.taken != "" && c.taken[g] == "" {
 					c.taken[g] = e.taken
@@ -103,14 +94,14 @@ func (f *finder) add(c *cause, r root) {
 // finding returns what is known of a cause.
 func (f *finder) finding(c *cause) Finding {
 	out := Finding{Kept: -1, Fault: c.fault, Verdict: sampledata.Stuck, Sure: c.sure}
-	for k, members := range c.members {
+	for k, members := range c.of[0] {
 		g := f.part(&out, c.groups[0][k], members)
 		out.Groups = append(out.Groups, g)
 		out.Lock = append(out.Lock, f.nameOf(members))
 		out.Taken = append(out.Taken, c.taken[c.groups[0][k]])
 		out.Verdict = min(out.Verdict, g.Verdict)
 	}
-	for k, behind := range c.behind {
+	for k, behind := range c.of[1] {
 		out.Behind = append(out.Behind, f.part(&out, c.groups[1][k], behind))
 	}
 	return out
