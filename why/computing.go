@@ -455,15 +455,10 @@ func (s *searcher) partOf(f sampledata.FunctionID, class int32) *Part {
 
 // parts returns the larger shares of a total, the largest first.
 func parts(weights map[string]float64, total float64) (list []Part) {
-	for name, w := range weights {
-		if w >= minPart*total {
+	for _, name := range ordered(weights) {
+		if w := weights[name]; w >= minPart*total {
 			list = append(list, Part{Name: name, Share: w / total})
 		}
 	}
-	slices.SortFunc(list,
-		func(a, b Part) int {
-			return cmp.Or(cmp.Compare(b.Share, a.Share),
-				cmp.Compare(a.Name, b.Name))
-		})
 	return list
 }

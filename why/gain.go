@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -288,7 +287,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 
 // most returns the classes of the program whose time goes most
 // through the target.
-func (b *tracer) most() (all []int32) {
+func (b *tracer) most() []int32 {
 	by := make(sums)
 	for i := range b.samples {
 		b.enter(i)
@@ -299,14 +298,7 @@ func (b *tracer) most() (all []int32) {
 			}
 		}
 	}
-	for class, weight := range by {
-		if weight > 0 {
-			all = append(all, class)
-		}
-	}
-	slices.SortFunc(all,
-		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
-	return all
+	return slices.DeleteFunc(ordered(by), func(class int32) bool { return by[class] <= 0 })
 }
 
 // demand sums up what was traced, with the thinking of a closed class.

@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -37,16 +38,15 @@ func grouped[K comparable](e *evidence, keyOf func(*situation) (k K, ok bool)) m
 	return groups
 }
 
-// most returns the class with the largest weight.
-func (by sums) most() int32 {
-	best := int32(-1)
-	for c, w := range by {
-		if best < 0 || w > by[best] || w == by[best] && c < best {
-			best = c
-		}
-	}
-	return best
+// ordered returns the keys of weights, the largest weight first.
+func ordered[K cmp.Ordered](weights map[K]float64) []K {
+	return slices.SortedFunc(maps.Keys(weights), func(a, b K) int {
+		return cmp.Or(cmp.Compare(weights[b], weights[a]), cmp.Compare(a, b))
+	})
 }
+
+// most returns the class with the largest weight; -1 if there is none.
+func (by sums) most() int32 { return append(ordered(by), -1)[0] }
 
 func (by sums) total() (sum float64) {
 	for _, w := range by {
@@ -60,18 +60,15 @@ func (by sums) total() (sum float64) {
 // and the class is not idle all the time, or they are most of the
 // time in which it is not.
 func (s *searcher) others(by sums, but int32) []Part {
-	var list []int32
-	for c := range by {
-		if c != but && by[c] >= s.o.Threshold*s.e.classes[c].active &&
-			(s.e.mean(by[c]) >= minMean || by[c] >= explains*s.e.classes[c].active && s.hitsOf(by[c]) >= leastEach) {
-			list = append(list, c)
+	list := []Part{}
+	for _, class := range ordered(by) {
+		weight, c := by[class], &s.e.classes[class]
+		if class != but && weight >= s.o.Threshold*c.active && (s.e.mean(weight) >= minMean ||
+			weight >= explains*c.active && s.hitsOf(weight) >= leastEach) {
+			list = append(list, Part{Name: c.name, Share: weight / c.active})
 		}
 	}
-	slices.SortFunc(list,
-		func(a, b int32) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
-	return lists.Each(list, func(c int32) Part {
-		return Part{Name: s.e.classes[c].name, Share: by[c] / s.e.classes[c].active}
-	})
+	return list
 }
 
 // active returns a base of hypotheses: the goroutines of a
@@ -95,13 +92,7 @@ func (s *searcher) where(class int32, of func(*situation) bool) (Place, string) 
 			reasons[at.state.Reason] += at.weight
 		}
 	}
-	best := ""
-	for r, w := range reasons {
-		if w > reasons[best] || w == reasons[best] && r < best {
-			best = r
-		}
-	}
-	return h.place(), best
+	return h.place(), append(ordered(reasons), "")[0]
 }
 
 // reasons returns the reasons of the waits of a class among some

@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -238,18 +239,12 @@ func (h *heaviest) place() Place {
 	for k, w := range h.by {
 		calls[describe(k)] += w
 	}
-	var best [2]sampledata.NodeID
-	found := false
-	for k := range h.by {
-		if !found || calls[describe(k)] > calls[describe(best)] ||
-			calls[describe(k)] == calls[describe(best)] &&
-				(h.by[k] > h.by[best] ||
-					h.by[k] == h.by[best] && slices.Compare(k[:], best[:]) < 0) {
-			best, found = k, true
-		}
-	}
-	if !found {
+	if len(h.by) == 0 {
 		return Place{Function: "?"}
 	}
+	best := slices.MaxFunc(slices.Collect(maps.Keys(h.by)), func(a, b [2]sampledata.NodeID) int {
+		return cmp.Or(cmp.Compare(calls[describe(a)], calls[describe(b)]),
+			cmp.Compare(h.by[a], h.by[b]), slices.Compare(b[:], a[:]))
+	})
 	return h.places.place(best[0], best[1])
 }

@@ -135,13 +135,8 @@ func seenLong(t *calls.Table) time.Duration {
 // areDoubtful reports whether too many calls that took a time or
 // longer are in one or two samples.
 func areDoubtful(t *calls.Table, from time.Duration) bool {
-	doubtful, slow := 0, wholeCalls(t, from)
-	for _, c := range slow {
-		if isDoubtful(c) {
-			doubtful++
-		}
-	}
-	return tooDoubtful(doubtful, len(slow))
+	slow := wholeCalls(t, from)
+	return tooDoubtful(lists.Count(slow, isDoubtful), len(slow))
 }
 
 // slowCalls returns a finding; nil if the slow calls are too
