@@ -21,14 +21,10 @@ func TestOutsideOfGo(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, "main.worker")
 		for i := range 100 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for j, g := range all {
-				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, append([]string{"main.worker", "main.store"}, c.stack...)...)
-				if (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.worker")
-				}
-			}
-			s.sample(t, states)
+			s.all(all,
+				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, append([]string{"main.worker", "main.store"}, c.stack...)...))
+			s.some(i, 10, all, s.at(runs, "main.worker"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 1 || a.Findings[0].Kind != c.kind {
@@ -55,7 +51,7 @@ func TestForProcess(t *testing.T) {
 			if i < waits {
 				state = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.load", "main.list", "os/exec.(*Cmd).Wait")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+			s.sample(t, states{g: state})
 		}
 		if p := s.find(t).ForProcess; (p != nil) != want || want && (p.Name != "main.list" || !nearly(p.Share, 0.8)) {
 			t.Errorf("%d of 100 samples: %+v", waits, p)

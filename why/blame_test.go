@@ -17,16 +17,13 @@ func TestTaken(t *testing.T) {
 	waits := blocked
 	waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
 	for i := range 60 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			workers[0]: s.at(reads, "main.worker", "main.log", "main.fire", "main.send", "net.(*conn).Read"),
-		}
-		for _, w := range workers[1:] {
-			states[w] = s.at(waits, "main.worker", "main.log", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
-		}
+		s.is[workers[0]] = s.at(reads, "main.worker", "main.log", "main.fire", "main.send", "net.(*conn).Read")
+		s.all(workers[1:],
+			s.at(waits, "main.worker", "main.log", "main.(*mutex).Lock", "sync.(*Mutex).Lock"))
 		if i%4 == 0 {
-			states[workers[1]] = s.at(waits, "main.worker", "main.log", "main.fire", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
+			s.is[workers[1]] = s.at(waits, "main.worker", "main.log", "main.fire", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Kind != LockKind {
@@ -56,11 +53,11 @@ func TestStartedMembers(t *testing.T) {
 	logger := start("main.log", "main.serve.func1")
 	for i := range 30 {
 		part := start("main.fetch", "main.gather")
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			server: s.at(group, "main.serve", "main.gather", "sync.(*WaitGroup).Wait"),
 			part:   s.at(sleeps, "main.fetch", "main.retry"), logger: s.at(reads, "main.log", "main.write"),
 		})
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{server: s.at(runs, "main.serve", "main.gather", "main.merge")})
+		s.sample(t, states{server: s.at(runs, "main.serve", "main.gather", "main.merge")})
 		if i < 29 {
 			s.gone = append(s.gone, part)
 		}
@@ -91,15 +88,15 @@ func TestStages(t *testing.T) {
 	}
 	for range 30 {
 		stages := []sampledata.GoroutineID{start("main.rows"), start("main.batches"), start("main.closer")}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			s.goroutines[0]: s.at(group, "main.serve", "main.query", "sync.(*WaitGroup).Wait"),
 			stages[0]:       s.at(runs, "main.rows", "main.join"),
 			stages[1]:       s.at(idles, "main.batches", "main.collect"),
 			stages[2]:       s.at(group, "main.closer", "main.closeAfter", "sync.(*WaitGroup).Wait"),
 		})
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{stages[1]: s.at(runs, "main.batches")})
+		s.sample(t, states{stages[1]: s.at(runs, "main.batches")})
 		s.gone = append(s.gone, stages...)
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[0]: s.at(idles, "main.serve")})
+		s.sample(t, states{s.goroutines[0]: s.at(idles, "main.serve")})
 	}
 	e, err := newEvidence(s.Recording(), configured().Views)
 	if err != nil {
@@ -138,14 +135,13 @@ func TestLivingSiblings(t *testing.T) {
 	}
 	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
 	for i := range 60 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for n, c := range clients {
-			states[c] = s.at(group, "main.client", "main.put", "main.commit", "sync.(*WaitGroup).Wait")
+			s.is[c] = s.at(group, "main.client", "main.put", "main.commit", "sync.(*WaitGroup).Wait")
 			if (i+n)%3 == 0 {
-				states[c] = s.at(runs, "main.client", "main.put")
+				s.is[c] = s.at(runs, "main.client", "main.put")
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	for _, f := range s.find(t).Findings {
 		if f.Kind == GroupKind {
@@ -170,23 +166,23 @@ func TestSiblingsThatHardlyLive(t *testing.T) {
 			return s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: 1, Site: sampledata.Site{Function: "main.loop"}})
 		}
 		for i := range 50 {
-			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			s.is[loop] = s.at(idles, "main.loop")
 			var gone []sampledata.GoroutineID
 			for range 2 {
 				page := start("main.page")
-				if states[page] = s.at(idles, "main.page", "main.render", "main.part", "main.(*store).load"); i%10 == 0 {
-					states[page] = s.at(runs, "main.page", "main.begin")
+				if s.is[page] = s.at(idles, "main.page", "main.render", "main.part", "main.(*store).load"); i%10 == 0 {
+					s.is[page] = s.at(runs, "main.page", "main.begin")
 				}
 				gone = append(gone, page)
 			}
 			if i%every == 0 {
 				other := start("main.encode")
-				states[other] = s.at(runs, "main.encode", "main.write")
+				s.is[other] = s.at(runs, "main.encode", "main.write")
 				gone = append(gone, other)
 			}
-			s.sample(t, states)
+			s.sample(t)
 			s.gone = gone
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: s.at(runs, "main.loop")})
+			s.sample(t, states{loop: s.at(runs, "main.loop")})
 			if i == 49 {
 				s.gone = nil
 			}
@@ -219,15 +215,15 @@ func TestChildren(t *testing.T) {
 		}
 		log := start(1, "main.deadline") // it lives on
 		for range 30 {
-			states := map[sampledata.GoroutineID]sampledata.State{log: s.at(sleeps, "main.deadline.func1", "main.log", "main.again")}
+			s.is[log] = s.at(sleeps, "main.deadline.func1", "main.log", "main.again")
 			var ended []sampledata.GoroutineID
 			for i, server := range servers {
 				child := start(i+1, "main.deadline")
-				states[server] = s.at(selects, "main.serve", "main.store", "main.deadline")
-				states[child] = s.at(does, "main.deadline.func1", "main.write", "main.again")
+				s.is[server] = s.at(selects, "main.serve", "main.store", "main.deadline")
+				s.is[child] = s.at(does, "main.deadline.func1", "main.write", "main.again")
 				ended = append(ended, child)
 			}
-			s.sample(t, states)
+			s.sample(t)
 			s.gone = ended
 			again := make(map[sampledata.GoroutineID]sampledata.State)
 			for _, server := range servers {
@@ -255,14 +251,10 @@ func TestBehindWriter(t *testing.T) {
 	write.Lock, write.Holders = 0x200, s.HolderSet(scanner)
 	read.Lock, read.Holders = 0x200, s.HolderSet(workers[:1])
 	for range 60 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			scanner[0]: s.at(reads, "main.scanner", "main.scan", "net.(*conn).Read"),
-			workers[0]: s.at(write, "main.worker", "main.put", "sync.(*RWMutex).Lock"),
-		}
-		for _, w := range workers[1:] {
-			states[w] = s.at(read, "main.worker", "main.get", "sync.(*RWMutex).RLock")
-		}
-		s.sample(t, states)
+		s.is[scanner[0]] = s.at(reads, "main.scanner", "main.scan", "net.(*conn).Read")
+		s.is[workers[0]] = s.at(write, "main.worker", "main.put", "sync.(*RWMutex).Lock")
+		s.all(workers[1:], s.at(read, "main.worker", "main.get", "sync.(*RWMutex).RLock"))
+		s.sample(t)
 	}
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || len(f.Causes) != 1 || f.Causes[0].Class != "go:main.scanner" || f.Causes[0].Share < 0.99 {
@@ -287,18 +279,17 @@ func TestFellows(t *testing.T) {
 		s := newScene()
 		all := s.spawn(c.n, "main.loop")
 		for i := range 60 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for k, g := range all {
 				switch (i/3 + k) % 4 {
 				case 0:
-					states[g] = s.at(runs, append([]string{"main.loop"}, c.other...)...)
+					s.is[g] = s.at(runs, append([]string{"main.loop"}, c.other...)...)
 				case 1:
-					states[g] = s.at(idles, "main.loop")
+					s.is[g] = s.at(idles, "main.loop")
 				default:
-					states[g] = s.at(sends, "main.loop", "main.commit", "main.take")
+					s.is[g] = s.at(sends, "main.loop", "main.commit", "main.take")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		at := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
@@ -320,14 +311,12 @@ func TestHoldersDoNotWaitForWork(t *testing.T) {
 	locked := blocked
 	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
 	for i := range 80 {
-		states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(selects, "main.deliver")}
+		s.is[holder] = s.at(selects, "main.deliver")
 		if i%10 == 0 {
-			states[holder] = s.at(runs, "main.deliver", "main.encode")
+			s.is[holder] = s.at(runs, "main.deliver", "main.encode")
 		}
-		for _, g := range workers {
-			states[g] = s.at(locked, "main.worker", "main.send")
-		}
-		s.sample(t, states)
+		s.all(workers, s.at(locked, "main.worker", "main.send"))
+		s.sample(t)
 	}
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Activity != Selecting {

@@ -14,20 +14,17 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	depth := s.Monitor(sampledata.Monitor{Name: "queue.depth", Layer: sampledata.Application, Kind: sampledata.Level})
 	noise := s.Monitor(sampledata.Monitor{Name: "noise", Layer: sampledata.Application, Kind: sampledata.Level})
 	for i := range 300 {
-		states := map[sampledata.GoroutineID]sampledata.State{}
 		rebuilds := i >= 60 && i < 120 || i >= 200 && i < 240
-		for _, g := range all {
-			states[g] = s.at(idles, "main.worker")
-			if rebuilds {
-				states[g] = s.at(runs, "main.worker", "main.rebuild")
-			}
+		s.all(all, s.at(idles, "main.worker"))
+		if rebuilds {
+			s.all(all, s.at(runs, "main.worker", "main.rebuild"))
 		}
 		s.Measure(noise, sampledata.Number(int64(i*7919%13)))
 		s.Measure(depth, sampledata.Number(int64(i%3)))
 		if rebuilds {
 			s.Measure(depth, sampledata.Number(int64(50+i%5)))
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 {

@@ -19,7 +19,7 @@ func TestRecursion(t *testing.T) {
 		for range 3 + i%4 {
 			stack = append(stack, "main.handle", "main.next")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+		s.sample(t, states{g: s.at(runs, stack...)})
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
@@ -40,7 +40,7 @@ func TestDescends(t *testing.T) {
 		case i%20 == 0:
 			stack = stack[:3]
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+		s.sample(t, states{g: s.at(runs, stack...)})
 	}
 	if f := s.find(t).Findings[0]; f.Where.Function != "main.fetch" {
 		t.Errorf("the place is %s", f.Where.Function)
@@ -62,7 +62,7 @@ func TestHandlersShare(t *testing.T) {
 			if i%3 == 0 {
 				stack = append(stack[:len(stack)-2], "sheet/lib.Write")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+			s.sample(t, states{g: s.at(runs, stack...)})
 		}
 		if f := s.find(t).Findings[0]; f.Where.Function != want {
 			t.Errorf("below %s, the place is %s", first, f.Where.Function)
@@ -83,7 +83,7 @@ func TestPartsThroughModules(t *testing.T) {
 		case i%5 == 2:
 			stack = []string{"main.serve", "main.read", "example.com/config/lib.Int", "example.com/config/lib.Get"}
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+		s.sample(t, states{g: s.at(runs, stack...)})
 	}
 	f := s.find(t).Findings[0]
 	if f.Where.Function != "main.serve" || len(f.Parts) == 0 || f.Parts[0].Name != "main.read" ||
@@ -103,7 +103,7 @@ func TestPartsInTheLibrary(t *testing.T) {
 			stack = stack[:2]
 		}
 		for range 60 {
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, stack...)})
+			s.sample(t, states{g: s.at(runs, stack...)})
 		}
 		f := s.find(t).Findings[0]
 		if got := len(f.Parts) > 0 && f.Parts[0].Name == want; got != (want != "") {
@@ -127,7 +127,7 @@ func TestHeapAtTheCollections(t *testing.T) {
 		}
 		s.Measure(heap, sampledata.Number(int64(size)))
 		s.Measure(cycles, sampledata.Count(n))
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.load", "runtime.mallocgc")})
+		s.sample(t, states{g: s.at(runs, "main.load", "runtime.mallocgc")})
 	}
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Garbage != nil })
@@ -167,7 +167,7 @@ func TestPartOf(t *testing.T) {
 			{"main.loop", "example.com/lib.Cells", caller, "example.com/lib.join"},
 		}
 		for i := range 500 {
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{one: s.at(runs, stacks[i%5]...)})
+			s.sample(t, states{one: s.at(runs, stacks[i%5]...)})
 		}
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Function == "example.com/lib.split" })
@@ -219,7 +219,7 @@ func TestDividesRecursion(t *testing.T) {
 		case 1, 2:
 			state = s.at(runs, "main.diff", "main.bisect")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		s.sample(t, states{g: state})
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || len(a.Findings[0].Parts) != 1 || a.Findings[0].Parts[0].Name != "main.encode" || !nearly(a.Findings[0].Parts[0].Share, 0.25) {
@@ -234,20 +234,21 @@ func TestWhoAllocates(t *testing.T) {
 	build, log := s.spawn(6, "main.build"), s.spawn(1, "main.log")[0]
 	gc := s.Goroutine(sampledata.Goroutine{ID: 99, Start: s.function("runtime.gcBgMarkWorker"), GC: true})
 	for i := range 300 {
-		states := map[sampledata.GoroutineID]sampledata.State{gc: s.at(runs, "runtime.gcBgMarkWorker", "runtime.gcDrain"), log: s.at(idles, "main.log")}
+		s.is[gc] = s.at(runs, "runtime.gcBgMarkWorker", "runtime.gcDrain")
+		s.is[log] = s.at(idles, "main.log")
 		for j, g := range build {
-			states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}, "main.build", "main.parse", "runtime.mallocgc", "runtime.gcAssistAlloc")
+			s.is[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}, "main.build", "main.parse", "runtime.mallocgc", "runtime.gcAssistAlloc")
 			if (i+j)%6 == 0 {
-				states[g] = s.at(runs, "main.build", "main.parse")
+				s.is[g] = s.at(runs, "main.build", "main.parse")
 			}
 			if j == 0 && i%75 == 1 {
-				states[g] = s.at(runs, "main.build", "main.parse", "runtime.mallocgc")
+				s.is[g] = s.at(runs, "main.build", "main.parse", "runtime.mallocgc")
 			}
 		}
 		if i%50 == 0 {
-			states[log] = s.at(runs, "main.log", "main.format", "runtime.mallocgc")
+			s.is[log] = s.at(runs, "main.log", "main.format", "runtime.mallocgc")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == AllocationKind }); i < 0 || a.Findings[i].Where.Function != "main.parse" {

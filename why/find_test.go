@@ -2,6 +2,7 @@ package why
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,11 +19,15 @@ type scene struct {
 	*sampledata.Builder
 	goroutines []sampledata.GoroutineID
 	gone       []sampledata.GoroutineID // in the next sample
+	is         states                   // in it, if these are new
 	now        time.Duration
 }
 
+type states map[sampledata.GoroutineID]sampledata.State
+
 func newScene() *scene {
-	return &scene{Builder: sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 4, Start: time.Unix(0, 0)})}
+	return &scene{is: states{},
+		Builder: sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 4, Start: time.Unix(0, 0)})}
 }
 
 // spawn starts goroutines of the class go:FUNCTION.
@@ -57,9 +62,33 @@ func (s *scene) at(state sampledata.State, stack ...string) sampledata.State {
 	return state
 }
 
-// sample adds a sample in which goroutines have new states.
-func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledata.State) {
+// all sets the state of goroutines in the next sample.
+func (s *scene) all(goroutines []sampledata.GoroutineID, state sampledata.State) {
+	s.those(goroutines, func(int) bool { return true }, state)
+}
+
+// some sets that of every nth of them, beginning with another one in
+// each sample.
+func (s *scene) some(sample, n int, goroutines []sampledata.GoroutineID, state sampledata.State) {
+	s.those(goroutines, func(j int) bool { return (sample+j)%n == 0 }, state)
+}
+
+// those sets the state of those with some indexes.
+func (s *scene) those(goroutines []sampledata.GoroutineID, has func(j int) bool, state sampledata.State) {
+	for j, g := range goroutines {
+		if has(j) {
+			s.is[g] = state
+		}
+	}
+}
+
+// sample adds a sample in which goroutines have the states that they
+// were given, and more.
+func (s *scene) sample(t *testing.T, more ...states) {
 	t.Helper()
+	for _, states := range more {
+		maps.Copy(s.is, states)
+	}
 	s.now += 20 * time.Millisecond
 	held := slices.Repeat([]sampledata.GoroutineID{sampledata.IdleProcessor}, 4)
 	var changes []sampledata.Change
@@ -68,7 +97,7 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	}
 	s.gone = nil
 	n := 0
-	for g, state := range states {
+	for g, state := range s.is {
 		changes = append(changes, sampledata.Change{Goroutine: g, State: state})
 		if state.Run == sampledata.Running && n < len(held) {
 			held[n] = g
@@ -78,6 +107,7 @@ func (s *scene) sample(t *testing.T, states map[sampledata.GoroutineID]sampledat
 	if err := s.Sample(sampledata.Sample{Time: s.now, Processors: held}, changes); err != nil {
 		t.Fatal(err)
 	}
+	clear(s.is)
 }
 
 // find searches the recording, and demands that it isn't slower
@@ -151,16 +181,13 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 	waits.Holders, waits.Evidence = s.HolderSet(workers), sampledata.Ambiguous
 	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
 	for i := range 60 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			client: s.at(waits, "main.client", "main.call"), holder: s.at(reads, "main.flusher", "main.flush", "os.(*File).Sync"),
-		}
-		for _, w := range workers {
-			states[w] = s.at(locked, "main.worker", "main.add")
-		}
+		s.is[client] = s.at(waits, "main.client", "main.call")
+		s.is[holder] = s.at(reads, "main.flusher", "main.flush", "os.(*File).Sync")
+		s.all(workers, s.at(locked, "main.worker", "main.add"))
 		if i%10 == 0 {
-			states[client] = s.at(runs, "main.client", "main.call")
+			s.is[client] = s.at(runs, "main.client", "main.call")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 {
@@ -183,13 +210,12 @@ func TestIdleIsNotSlow(t *testing.T) {
 	s := newScene()
 	worker, ticker := s.spawn(1, "main.worker")[0], s.spawn(1, "main.ticker")[0]
 	for i := range 80 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			worker: s.at(idles, "main.worker", "main.loop"), ticker: s.at(sleeps, "main.ticker"),
-		}
+		s.is[worker] = s.at(idles, "main.worker", "main.loop")
+		s.is[ticker] = s.at(sleeps, "main.ticker")
 		if i%20 == 0 {
-			states[worker], states[ticker] = s.at(runs, "main.worker", "main.loop", "main.work"), s.at(runs, "main.ticker")
+			s.is[worker], s.is[ticker] = s.at(runs, "main.worker", "main.loop", "main.work"), s.at(runs, "main.ticker")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	if a := s.find(t); a.State != Idle || len(a.Findings) > 0 {
 		t.Errorf("%s: %+v", a.State, a.Findings)
@@ -215,14 +241,10 @@ func TestStillIsNotIdle(t *testing.T) {
 		s := newScene()
 		all := s.spawn(206, "main.worker")
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				states[g] = s.at(c.state, c.stack...)
-				if c.moves && (i+j)%40 == 0 {
-					states[g] = s.at(reads, "main.worker", "main.query")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(c.state, c.stack...))
+			s.those(all, func(j int) bool { return c.moves && (i+j)%40 == 0 },
+				s.at(reads, "main.worker", "main.query"))
+			s.sample(t)
 		}
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 206, IDs: []int64{7}, Waited: time.Hour, Kept: -1}}}
@@ -247,14 +269,10 @@ func TestAnswersOfADatabase(t *testing.T) {
 		s := newScene()
 		all := s.spawn(8, "main.worker")
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				states[g] = s.at(sleeps, "main.worker")
-				if (i/3+j)%3 == 0 {
-					states[g] = s.at(reads, "main.worker", "main.load", client, "example.com/pq/lib.(*conn).recv", "net.(*conn).Read")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(sleeps, "main.worker"))
+			s.those(all, func(j int) bool { return (i/3+j)%3 == 0 },
+				s.at(reads, "main.worker", "main.load", client, "example.com/pq/lib.(*conn).recv", "net.(*conn).Read"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != found || found > 0 && a.Findings[0].Kind != IOKind {
@@ -270,13 +288,10 @@ func TestPausesBesideWork(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, "main.worker")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(sleeps, "main.worker"); (i+3*j)%10 >= pauses {
-					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.worker", "main.store", "os.(*File).Sync")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(sleeps, "main.worker"))
+			s.those(all, func(j int) bool { return (i+3*j)%10 >= pauses },
+				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.worker", "main.store", "os.(*File).Sync"))
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != found || found > 0 && a.Findings[0].Where.Function != "main.store" {
 			t.Errorf("%d pauses: %s: %+v", pauses, a.State, a.Findings)
@@ -289,7 +304,7 @@ func TestTooFewSamples(t *testing.T) {
 	s := newScene()
 	g := s.spawn(1, "main.worker")[0]
 	for range minSamples - 1 {
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: s.at(runs, "main.worker", "main.work")})
+		s.sample(t, states{g: s.at(runs, "main.worker", "main.work")})
 	}
 	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 || a.Exited {
 		t.Errorf("%s, it ended: %t: %+v", a.State, a.Exited, a.Findings)
@@ -322,7 +337,7 @@ func TestAllocationByCounters(t *testing.T) {
 		if i%3 == 0 {
 			in = "main.split"
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			all[0]: s.at(runs, "main.parser", in, "runtime.mallocgc"), all[1]: s.at(idles, "main.parser"),
 			sweeper: s.at(runs, "runtime.bgsweep", "runtime.sweepone"),
 		})
@@ -353,7 +368,7 @@ func TestAStarterIsNoPlace(t *testing.T) {
 		if i%3 == 0 {
 			write = s.at(sleeps, "main.start", "main.writeLoop")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{reader: read, writer: write})
+		s.sample(t, states{reader: read, writer: write})
 	}
 	a := s.find(t)
 	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.parse" || a.Findings[1].Where.Function != "main.encode" {
@@ -370,14 +385,10 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
 	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
 	for range 60 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			holder: s.at(runs, "main.flusher", "main.flush", "os.(*File).Sync", "syscall.Fsync"),
-			other:  s.at(runs, "main.logger", "main.log", "os.(*File).Write", "syscall.write"),
-		}
-		for _, w := range workers {
-			states[w] = s.at(locked, "main.worker", "main.add")
-		}
-		s.sample(t, states)
+		s.is[holder] = s.at(runs, "main.flusher", "main.flush", "os.(*File).Sync", "syscall.Fsync")
+		s.is[other] = s.at(runs, "main.logger", "main.log", "os.(*File).Write", "syscall.write")
+		s.all(workers, s.at(locked, "main.worker", "main.add"))
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 2 || a.Findings[0].Kind != LockKind || a.Findings[1].Kind != SystemCallKind || a.Findings[1].Where.Function != "main.log" {
@@ -393,20 +404,20 @@ func TestClassInFewSamples(t *testing.T) {
 		s := newScene()
 		loop, lives := s.spawn(1, "main.loop")[0], s.spawn(1, "main.walk")[0]
 		for i := range 60 {
-			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			s.is[loop] = s.at(idles, "main.loop")
 			if i%20 == 0 {
-				states[loop] = s.at(runs, "main.loop")
+				s.is[loop] = s.at(runs, "main.loop")
 			}
 			switch {
 			case i >= 30 && i < 30+seen:
 				s.now += 2 * time.Second
 				waits := s.at(sends, "main.walk", "main.emit")
 				waits.Lock = uint64(i) << 8
-				states[lives] = waits
+				s.is[lives] = waits
 			case i == 30+seen:
 				s.gone = []sampledata.GoroutineID{lives}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("in %d samples: %+v %+v", seen, a.Findings, a.Hypotheses)
@@ -422,14 +433,13 @@ func TestSemaphoresOfTheCollector(t *testing.T) {
 	waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "semacquire"}, "main.parser", "main.parse", "runtime.mallocgc", "runtime.gcStart", "runtime.semacquire", "runtime.gopark")
 	works := s.at(runs, "main.parser", "main.parse")
 	for n := range 100 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for i, g := range parsers {
-			states[g] = works
+			s.is[g] = works
 			if (n+i)%2 == 0 {
-				states[g] = waits
+				s.is[g] = waits
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	for _, h := range s.find(t).Hypotheses {
 		if h.Kind == ConditionKind {
@@ -445,14 +455,12 @@ func TestCallsAndAspects(t *testing.T) {
 	s := newScene()
 	loggers, checkers := s.spawn(1, "main.logger"), s.spawn(1, "main.checker")
 	for n := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			loggers[0]:  s.at(runs, "main.logger", "main.log", "os.(*File).Sync", "internal/poll.(*FD).Fsync", "syscall.Fsync", "syscall.Syscall"),
-			checkers[0]: s.at(runs, "main.checker", "github.com/golang-jwt/jwt/v5.parse", "strings.genSplit"),
-		}
+		s.is[loggers[0]] = s.at(runs, "main.logger", "main.log", "os.(*File).Sync", "internal/poll.(*FD).Fsync", "syscall.Fsync", "syscall.Syscall")
+		s.is[checkers[0]] = s.at(runs, "main.checker", "github.com/golang-jwt/jwt/v5.parse", "strings.genSplit")
 		if n%10 == 0 {
-			states[loggers[0]] = s.at(runs, "main.logger", "main.log")
+			s.is[loggers[0]] = s.at(runs, "main.logger", "main.log")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	found := make(map[Kind]*Finding)
 	for _, f := range s.find(t).Findings {
@@ -476,14 +484,13 @@ func TestMaking(t *testing.T) {
 		shakes := s.at(reads, "main.client", "main.dial", "crypto/tls.(*Conn).clientHandshake", "net.(*conn).Read")
 		works := s.at(runs, "main.client")
 		for n := range 100 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for i, g := range clients {
-				states[g] = shakes
+				s.is[g] = shakes
 				if again && (n+i)%4 == 0 || n > 60 {
-					states[g] = works
+					s.is[g] = works
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		var found []string
 		for _, f := range s.find(t).Findings {
@@ -509,15 +516,14 @@ func TestBalanced(t *testing.T) {
 			classes[name] = s.spawn(1, name)[0]
 		}
 		for i := range samples {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for name, g := range classes {
-				states[g] = s.at(idles, name)
+				s.is[g] = s.at(idles, name)
 			}
 			for n := range 4 * max(0, 1-i%4) { // four at a time, others each time
 				name := fmt.Sprintf("main.serve%d", (i+n)%32)
-				states[classes[name]] = s.at(runs, name)
+				s.is[classes[name]] = s.at(runs, name)
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); a.State != want {
 			t.Errorf("%d samples, %.2f ± %.2f used: %s, want %s: %+v", samples, a.Used.Share, a.Used.Margin(), a.State, want, a.Findings)

@@ -24,15 +24,16 @@ func TestSleepsOnce(t *testing.T) {
 		for i := range 50 {
 			page, other := start("main.page", 1, "main.loop"), start("main.page", 1, "main.loop")
 			query := start("main.query", id, site)
-			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop"), query: s.at(sleeps, "main.query", "main.sleep")}
+			s.is[loop] = s.at(idles, "main.loop")
+			s.is[query] = s.at(sleeps, "main.query", "main.sleep")
 			for _, g := range []sampledata.GoroutineID{page, other} {
-				if states[g] = s.at(runs, "main.page", "main.begin"); found > 0 && i%10 > 0 {
-					states[g] = s.at(idles, "main.page", "main.render", "main.part", "main.(*future).get")
+				if s.is[g] = s.at(runs, "main.page", "main.begin"); found > 0 && i%10 > 0 {
+					s.is[g] = s.at(idles, "main.page", "main.render", "main.part", "main.(*future).get")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 			s.gone = []sampledata.GoroutineID{page, other, query}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: s.at(runs, "main.loop")})
+			s.sample(t, states{loop: s.at(runs, "main.loop")})
 			if i == 49 {
 				s.gone = nil
 			}
@@ -53,18 +54,17 @@ func TestPausesOfFew(t *testing.T) {
 		s := newScene()
 		all := s.spawn(count, "main.sync")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
 				switch n := (i + 3*j) % 10; {
 				case n < 3:
-					states[g] = s.at(sleeps, "main.sync", "main.job", "main.dial")
+					s.is[g] = s.at(sleeps, "main.sync", "main.job", "main.dial")
 				case n == 3:
-					states[g] = s.at(runs, "main.sync", "main.job", "main.send")
+					s.is[g] = s.at(runs, "main.sync", "main.job", "main.send")
 				default:
-					states[g] = s.at(sleeps, "main.sync")
+					s.is[g] = s.at(sleeps, "main.sync")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%d: %+v %+v", count, a.Findings, a.Hypotheses)
@@ -81,18 +81,17 @@ func TestBarrierIsNoRest(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, "main.main.func1")
 		for i := range 90 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
 				switch step := i % 6; {
 				case step < 2:
-					states[g] = s.at(sleeps, "main.main.func1", "time.Sleep")
+					s.is[g] = s.at(sleeps, "main.main.func1", "time.Sleep")
 				case step == 2 || step == 3 && j > 0 || j == 2:
-					states[g] = s.at(runs, "main.main.func1", "main.relax")
+					s.is[g] = s.at(runs, "main.main.func1", "main.relax")
 				default:
-					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, "main.main.func1", wait, "sync.(*Cond).Wait")
+					s.is[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, "main.main.func1", wait, "sync.(*Cond).Wait")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		e, err := newEvidence(s.Recording(), configured().Views)
 		if err != nil {
@@ -114,19 +113,17 @@ func TestSleepersThatAreNotAwaited(t *testing.T) {
 	for i := range 60 {
 		fresh := s.spawn(4, "main.later")
 		for k := range 5 {
-			states := map[sampledata.GoroutineID]sampledata.State{adder: s.at(runs, "main.calc")}
-			for _, g := range fresh {
-				states[g] = s.at(sleeps, "main.later")
-			}
+			s.is[adder] = s.at(runs, "main.calc")
+			s.all(fresh, s.at(sleeps, "main.later"))
 			w := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Lock: 0x500, Evidence: sampledata.Likely,
 				Holders: s.HolderSet([]sampledata.GoroutineID{adder})}
 			if (i*5+k)%8 == 1 {
 				w.Holders = s.HolderSet(fresh[:1])
 			}
-			if states[waiter] = s.at(w, "main.join", "main.run", "sync.(*WaitGroup).Wait"); k == 0 {
-				states[waiter] = s.at(runs, "main.join")
+			if s.is[waiter] = s.at(w, "main.join", "main.run", "sync.(*WaitGroup).Wait"); k == 0 {
+				s.is[waiter] = s.at(runs, "main.join")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		s.gone = fresh
 	}
@@ -155,7 +152,7 @@ func TestWhoSendsARequest(t *testing.T) {
 			if i%10 == 0 {
 				state = s.at(runs, path...)
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+			s.sample(t, states{g: state})
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == IOKind })
@@ -177,7 +174,7 @@ func TestRelaysOfStreams(t *testing.T) {
 			if i%10 == 0 {
 				state = s.at(runs, "main.echo", "io.Copy", "io.copyBuffer", "main.(*stream).Write")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state, worker: s.at(runs, "main.work")})
+			s.sample(t, states{g: state, worker: s.at(runs, "main.work")})
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind })
@@ -207,7 +204,7 @@ func TestWhoLivesOnce(t *testing.T) {
 			if i%15%(15/comes) == 0 {
 				state = s.at(runs, start, "main.job", "main.step")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{job: state})
+			s.sample(t, states{job: state})
 		}
 		a := s.find(t)
 		once := slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Note == livesOnce })
@@ -251,13 +248,11 @@ func TestPlacesInUseAreNotLost(t *testing.T) {
 	s := newScene()
 	all := s.spawn(100, "main.request")
 	for i := range 400 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
-		for j, g := range all {
-			if states[g] = s.at(selects, "main.request", "main.query", "main.(*Pool).Get", "main.(*Pool).vacant"); (i/2+7*j)%100 < 2 {
-				states[g] = s.at(selects, "main.request", "main.query:9", "main.(*conn).roundtrip")
-			}
-		}
-		s.sample(t, states)
+		s.all(all,
+			s.at(selects, "main.request", "main.query", "main.(*Pool).Get", "main.(*Pool).vacant"))
+		s.those(all, func(j int) bool { return (i/2+7*j)%100 < 2 },
+			s.at(selects, "main.request", "main.query:9", "main.(*conn).roundtrip"))
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.(*Pool).vacant" || a.Findings[0].Remedy == giveBack {

@@ -33,7 +33,7 @@ func lockedScene(t *testing.T) *scene {
 		g := func(k int) sampledata.GoroutineID { return s.goroutines[(i+k)%4] }
 		waits := s.at(blocked, "main.worker", "main.store", "sync.(*Mutex).Lock")
 		waits.Lock, waits.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{g(0)})
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			g(0): s.at(runs, "main.worker", "main.store", "main.update"), g(1): waits, g(2): waits,
 			g(3): s.at(runs, "main.worker", "main.other")})
 	}
@@ -88,7 +88,7 @@ func TestGainOnBusyMachine(t *testing.T) {
 			if waits && i%4 == 1 {
 				state = s.at(reads, "main.worker", "main.fetch", "net.(*conn).Read")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{s.goroutines[i/2%2]: state,
+			s.sample(t, states{s.goroutines[i/2%2]: state,
 				s.goroutines[1-i/2%2]: s.at(runs, "main.worker", "main.other")})
 		}
 		if g := s.asked(t, "main.other", false); waits != (g.Silent != "") || !waits && !nearly(g.Times.Times, 2) {
@@ -107,7 +107,7 @@ func TestGainBesideSleepingHolder(t *testing.T) {
 		g := func(k int) sampledata.GoroutineID { return s.goroutines[(i+k)%4] }
 		waits := s.at(blocked, "main.locker", "main.update", "sync.(*Mutex).Lock")
 		waits.Lock, waits.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{g(0)})
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			g(0): s.at(sleeps, "main.locker", "main.update", "time.Sleep"), g(1): waits, g(2): waits, g(3): waits,
 			spinner: s.at(runs, "main.spinner", "main.hash")})
 	}
@@ -139,16 +139,15 @@ func TestGainOfRequests(t *testing.T) {
 		s := newScene()
 		s.spawn(10, "main.handler")
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for k := range s.goroutines {
-				states[s.goroutines[(i+k)%10]] = s.at(idles, "main.handler", "runtime.chanrecv")
+				s.is[s.goroutines[(i+k)%10]] = s.at(idles, "main.handler", "runtime.chanrecv")
 				if n := active[i%len(active)]; k < n/2 {
-					states[s.goroutines[(i+k)%10]] = s.at(runs, "main.handler", "main.parse")
+					s.is[s.goroutines[(i+k)%10]] = s.at(runs, "main.handler", "main.parse")
 				} else if k < n {
-					states[s.goroutines[(i+k)%10]] = s.at(reads, "main.handler", "main.fetch", "net.(*conn).Read")
+					s.is[s.goroutines[(i+k)%10]] = s.at(reads, "main.handler", "main.fetch", "net.(*conn).Read")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if g := s.asked(t, "main.fetch", false); g.Law != law || g.Less == nil || !nearly(g.Less.Share, 0.5) || g.Times != nil {
 			t.Errorf("%s: %+v, %+v", law, g, g.Less)
@@ -213,7 +212,7 @@ func TestGainOfSystemCalls(t *testing.T) {
 		case i%10 >= 5:
 			state = s.at(runs, "main.commitLoop", "main.commit", "os.(*File).Sync")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		s.sample(t, states{g: state})
 	}
 	a := s.find(t)
 	n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == BlockingKind })
@@ -231,18 +230,16 @@ func TestGainOfThoseThatHaveTheCost(t *testing.T) {
 	s := newScene()
 	servers, streams := s.spawn(4, "main.serve"), s.spawn(4, "main.serve")
 	for i := range 200 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for k, g := range servers {
-			if states[g] = s.at(reads, "main.serve", "main.fetch", "net.(*conn).Read"); (i+k)%4 == 0 {
-				states[g] = s.at(reads, "main.serve", "main.store", "net.(*conn).Write")
+			if s.is[g] = s.at(reads, "main.serve", "main.fetch", "net.(*conn).Read"); (i+k)%4 == 0 {
+				s.is[g] = s.at(reads, "main.serve", "main.store", "net.(*conn).Write")
 			}
 		}
-		for _, g := range streams {
-			if states[g] = s.at(reads, "main.serve", "main.stream", "net.(*conn).Write"); i%50 == 0 {
-				states[g] = s.at(runs, "main.serve", "main.stream")
-			}
+		s.all(streams, s.at(reads, "main.serve", "main.stream", "net.(*conn).Write"))
+		if i%50 == 0 {
+			s.all(streams, s.at(runs, "main.serve", "main.stream"))
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	if g := s.asked(t, "main.fetch", false); g.Times == nil || !nearly(g.Times.Times, 4) {
 		t.Errorf("%+v %+v", g, g.Times)

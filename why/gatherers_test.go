@@ -24,19 +24,15 @@ func TestGatherers(t *testing.T) {
 		s := newScene()
 		writers, callers := s.spawn(c.writers, "main.write"), s.spawn(4, "main.call")
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for _, g := range writers {
-				states[g] = s.at(idles, "main.write")
-				if i%10 < c.gathers || c.always {
-					states[g] = s.at(selects, "main.write")
-				}
+			s.all(writers, s.at(idles, "main.write"))
+			if i%10 < c.gathers || c.always {
+				s.all(writers, s.at(selects, "main.write"))
 			}
-			for _, g := range callers {
-				if states[g] = s.at(idles, "main.call"); i%10 < 8 {
-					states[g] = s.at(idles, "main.call", "log/lib.(*Log).Append")
-				}
+			s.all(callers, s.at(idles, "main.call"))
+			if i%10 < 8 {
+				s.all(callers, s.at(idles, "main.call", "log/lib.(*Log).Append"))
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 1 {
@@ -60,13 +56,13 @@ func TestGatherersAlike(t *testing.T) {
 	writers := map[string]sampledata.GoroutineID{"main.write1": s.spawn(1, "main.write1")[0], "main.write2": s.spawn(1, "main.write2")[0]}
 	caller := s.spawn(1, "main.call")[0]
 	for i := range 200 {
-		states := map[sampledata.GoroutineID]sampledata.State{caller: s.at(idles, "main.call")}
+		s.is[caller] = s.at(idles, "main.call")
 		for name, g := range writers {
-			if states[g] = s.at(idles, name); i%10 < 8 {
-				states[g], states[caller] = s.at(selects, name), s.at(idles, "main.call", "log/lib.(*Log).Append")
+			if s.is[g] = s.at(idles, name); i%10 < 8 {
+				s.is[g], s.is[caller] = s.at(selects, name), s.at(idles, "main.call", "log/lib.(*Log).Append")
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	for range 8 {
 		a := s.find(t)
@@ -77,11 +73,11 @@ func TestGatherersAlike(t *testing.T) {
 }
 
 // ask lets goroutines wait in a sample, each time for another channel.
-func (s *scene) ask(states map[sampledata.GoroutineID]sampledata.State, callers []sampledata.GoroutineID, sample int) {
+func (s *scene) ask(callers []sampledata.GoroutineID, sample int) {
 	for n, g := range callers {
 		wait := s.at(idles, "main.call", "main.(*batch).Do")
 		wait.Lock = uint64(0x1000 + 16*sample + n)
-		states[g] = wait
+		s.is[g] = wait
 	}
 }
 
@@ -105,14 +101,13 @@ func TestGatherersOfAType(t *testing.T) {
 			writers[w] = s.spawn(1, w)[0]
 		}
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for w, g := range writers {
-				if states[g] = s.at(selects, w); i%50 == 0 {
-					states[g] = s.at(runs, w)
+				if s.is[g] = s.at(selects, w); i%50 == 0 {
+					s.is[g] = s.at(runs, w)
 				}
 			}
-			s.ask(states, callers, i)
-			s.sample(t, states)
+			s.ask(callers, i)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 1 {
@@ -146,7 +141,6 @@ func TestSleepersMayEndWaits(t *testing.T) {
 			pollers[p] = s.spawn(1, p)[0]
 		}
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for p, g := range pollers {
 				if c.ends > 0 && i >= c.ends {
 					if i == c.ends {
@@ -154,12 +148,12 @@ func TestSleepersMayEndWaits(t *testing.T) {
 					}
 					continue
 				}
-				if states[g] = s.at(sleeps, p); c.wakes && i%50 == 0 {
-					states[g] = s.at(runs, p)
+				if s.is[g] = s.at(sleeps, p); c.wakes && i%50 == 0 {
+					s.is[g] = s.at(runs, p)
 				}
 			}
-			s.ask(states, callers, i)
-			s.sample(t, states)
+			s.ask(callers, i)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 1 {
@@ -180,7 +174,6 @@ func TestTasksThatSleep(t *testing.T) {
 	var tasks []sampledata.GoroutineID
 	names := []string{"main.task", "main.job", "main.piece"}
 	for i := range 300 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		if i%30 == 0 {
 			s.gone, tasks = tasks, nil
 			for _, name := range names {
@@ -188,16 +181,16 @@ func TestTasksThatSleep(t *testing.T) {
 			}
 		}
 		for k, g := range tasks {
-			states[g] = s.at(sleeps, names[k/3], names[k/3]+"Work"+[]string{":7", ":8", ":9"}[i%30/10])
+			s.is[g] = s.at(sleeps, names[k/3], names[k/3]+"Work"+[]string{":7", ":8", ":9"}[i%30/10])
 		}
 		for k, g := range callers {
 			wait := s.at(idles, "main.call", "main.(*batch).Do")
 			wait.Lock = uint64(0x1000 + 16*(i/30) + k)
-			if states[g] = wait; i%30 == 0 {
-				states[g] = s.at(runs, "main.call")
+			if s.is[g] = wait; i%30 == 0 {
+				s.is[g] = s.at(runs, "main.call")
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })

@@ -19,9 +19,8 @@ func TestOffspring(t *testing.T) {
 		var alive []sampledata.GoroutineID
 		ends := make(map[int]sampledata.GoroutineID)
 		for i := range 120 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			if states[publisher] = s.at(selects, "main.publish", "bus/lib.(*Bus).Publish"); i%6 >= c.waits {
-				states[publisher] = s.at(runs, "main.publish")
+			if s.is[publisher] = s.at(selects, "main.publish", "bus/lib.(*Bus).Publish"); i%6 >= c.waits {
+				s.is[publisher] = s.at(runs, "main.publish")
 			}
 			if i%6 == 0 {
 				g := s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("bus/lib.deliver"), Parent: 1,
@@ -32,10 +31,8 @@ func TestOffspring(t *testing.T) {
 				alive = slices.DeleteFunc(alive, func(other sampledata.GoroutineID) bool { return other == g })
 				s.gone = []sampledata.GoroutineID{g}
 			}
-			for _, g := range alive {
-				states[g] = s.at(selects, "bus/lib.deliver", "bus/lib.awaitAck")
-			}
-			s.sample(t, states)
+			s.all(alive, s.at(selects, "bus/lib.deliver", "bus/lib.awaitAck"))
+			s.sample(t)
 			s.gone = nil
 		}
 		a := s.find(t)
@@ -69,7 +66,7 @@ func TestLeftToChild(t *testing.T) {
 					Site: sampledata.Site{Function: "main.run"}})
 				state = s.at(runs, "main.build", "main.run")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{main: state,
+			s.sample(t, states{main: state,
 				child: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")})
 		}
 		a := s.find(t)
@@ -89,7 +86,6 @@ func TestGuessedOffspring(t *testing.T) {
 	client := s.spawn(1, "main.publish")[0]
 	var audit sampledata.GoroutineID
 	for i := range 120 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		switch i % 6 {
 		case 0:
 			audit = s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("main.audit"), Parent: 1,
@@ -97,12 +93,12 @@ func TestGuessedOffspring(t *testing.T) {
 		case 5:
 			s.gone = []sampledata.GoroutineID{audit}
 		}
-		if states[client] = s.at(selects, "main.publish", "main.(*client).awaitAck"); i%6 == 5 {
-			states[client] = s.at(runs, "main.publish")
+		if s.is[client] = s.at(selects, "main.publish", "main.(*client).awaitAck"); i%6 == 5 {
+			s.is[client] = s.at(runs, "main.publish")
 		} else {
-			states[audit] = s.at(sleeps, "main.audit")
+			s.is[audit] = s.at(sleeps, "main.audit")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.OfProcessors() })
@@ -122,19 +118,19 @@ func TestOtherThanTheChild(t *testing.T) {
 	for i := range 200 {
 		state := s.at(idles, "main.build", "main.run")
 		state.Lock, state.Evidence, state.Holders = uint64(i/20+1)<<8, sampledata.Likely, holders
-		states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(syscall, "main.worker", "main.store", "os.(*File).Sync")}
+		s.is[worker] = s.at(syscall, "main.worker", "main.store", "os.(*File).Sync")
 		switch i % 20 {
 		case 0:
 			child = s.Goroutine(sampledata.Goroutine{ID: int64(1000 + i), Start: s.function("main.run.func1"), Parent: 1,
 				Site: sampledata.Site{Function: "main.run"}})
-			state, states[worker] = s.at(runs, "main.build", "main.run"), s.at(idles, "main.worker")
+			state, s.is[worker] = s.at(runs, "main.build", "main.run"), s.at(idles, "main.worker")
 		case 4:
 			s.gone = []sampledata.GoroutineID{child}
 		}
-		if states[main] = state; i%20 < 4 {
-			states[child] = s.at(syscall, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")
+		if s.is[main] = state; i%20 < 4 {
+			s.is[child] = s.at(syscall, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Class != "go:main.worker" || !slices.Equal(names(a.Findings[0].Behind), []string{"go:main.build"}) {
@@ -150,18 +146,17 @@ func TestTheNextStepIsNoFellow(t *testing.T) {
 		s := newScene()
 		all := s.spawn(6, "main.save")
 		for i := range 120 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range all {
 				switch (i/4 + j) % 6 {
 				case 0:
-					states[g] = s.at(runs, "main.save")
+					s.is[g] = s.at(runs, "main.save")
 				case 1, 2:
-					states[g] = s.at(selects, "main.save", "main.file", first)
+					s.is[g] = s.at(selects, "main.save", "main.file", first)
 				default:
-					states[g] = s.at(selects, "main.save", "main.file:9", "main.(*blob).send")
+					s.is[g] = s.at(selects, "main.save", "main.file:9", "main.(*blob).send")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a, seen := s.find(t), 0
 		for _, f := range a.Findings {

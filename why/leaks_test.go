@@ -14,14 +14,14 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 	s := newScene()
 	dispatcher := s.spawn(1, "main.dispatcher")[0]
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{dispatcher: s.at(sleeps, "main.dispatcher")}
+		s.is[dispatcher] = s.at(sleeps, "main.dispatcher")
 		if i >= 60 { // forty samples of two thirds of the time
 			s.now += 100 * time.Millisecond
 		}
 		for len(s.goroutines) < 2+int(s.now/(20*time.Millisecond)) {
-			states[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
+			s.is[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
@@ -36,15 +36,15 @@ func TestLeakOfSleepers(t *testing.T) {
 	for _, polls := range []bool{false, true} {
 		s := newScene()
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.timeout")[0]: s.at(sleeps, "main.timeout")}
+			s.is[s.spawn(1, "main.timeout")[0]] = s.at(sleeps, "main.timeout")
 			for j, g := range s.goroutines[:i] {
 				if polls && (i+j)%7 == 0 {
-					states[g] = s.at(idles, "main.timeout")
+					s.is[g] = s.at(idles, "main.timeout")
 				} else {
-					states[g] = s.at(sleeps, "main.timeout")
+					s.is[g] = s.at(sleeps, "main.timeout")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool {
@@ -63,16 +63,16 @@ func TestLeakAmongOthers(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		s := newScene()
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.request")[0]: s.at(runs, "main.request")}
+			s.is[s.spawn(1, "main.request")[0]] = s.at(runs, "main.request")
 			for j, g := range s.goroutines[:i] {
 				if j%3 == 0 && !(ends && i-j >= 60) {
-					states[g] = s.at(sends, "main.request", "main.answer")
+					s.is[g] = s.at(sends, "main.request", "main.answer")
 				}
 				if i-j == 2 && j%3 != 0 || ends && j%3 == 0 && i-j == 60 {
 					s.gone = append(s.gone, g)
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind && f.Growth.OthersEnd })
@@ -88,13 +88,11 @@ func TestSessionsThatGoOn(t *testing.T) {
 	for _, move := range []bool{false, true} {
 		s := newScene()
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{s.spawn(1, "main.session")[0]: s.at(selects, "main.session")}
-			for j, g := range s.goroutines[:i] {
-				if states[g] = s.at(selects, "main.session"); move && (i+j)%7 == 0 {
-					states[g] = s.at(runs, "main.session", "main.send")
-				}
-			}
-			s.sample(t, states)
+			s.is[s.spawn(1, "main.session")[0]] = s.at(selects, "main.session")
+			s.all(s.goroutines[:i], s.at(selects, "main.session"))
+			s.those(s.goroutines[:i], func(j int) bool { return move && (i+j)%7 == 0 },
+				s.at(runs, "main.session", "main.send"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
@@ -111,19 +109,17 @@ func TestProbableLeak(t *testing.T) {
 		s := newScene()
 		server := s.spawn(1, "main.server")[0]
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sleeps, "main.server")}
+			s.is[server] = s.at(sleeps, "main.server")
 			wait := s.at(sends, "main.request", "main.answer")
 			if served {
-				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive",
+				s.is[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive",
 					Lock: wait.Lock}, "main.server")
 			}
 			if i%2 == 0 {
-				states[s.spawn(1, "main.request")[0]] = wait
+				s.is[s.spawn(1, "main.request")[0]] = wait
 			}
-			for _, g := range s.goroutines[1:] {
-				states[g] = wait
-			}
-			s.sample(t, states)
+			s.all(s.goroutines[1:], wait)
+			s.sample(t)
 		}
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Waited: 2 * time.Minute,
@@ -161,17 +157,16 @@ func TestLeakOfConnections(t *testing.T) {
 		}
 		connections := s.Monitor(m)
 		for range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for _, loop := range loops {
 				s.spawn(1, loop)
 			}
 			for i, g := range s.goroutines {
-				states[g] = s.at(selects, loops[i%3])
+				s.is[g] = s.at(selects, loops[i%3])
 			}
 			if own != tooMany {
 				s.Measure(connections, sampledata.Number(own))
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Class == clientReads })
@@ -195,11 +190,9 @@ func TestWaitersThatBecomeMore(t *testing.T) {
 			if i >= 20 {
 				s.gone, waiters = waiters[:1], waiters[1:]
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(selects, "main.deliver")}
-			for _, g := range waiters {
-				states[g] = s.at(locked, "main.send")
-			}
-			s.sample(t, states)
+			s.is[holder] = s.at(selects, "main.deliver")
+			s.all(waiters, s.at(locked, "main.send"))
+			s.sample(t)
 		}
 		f := s.find(t).Findings[0]
 		if f.Kind != LockKind || (f.Growth != nil) != (grows == 1) {
@@ -220,11 +213,9 @@ func TestLeakOfTimers(t *testing.T) {
 			if other.Lock, waits.Lock = 0x100, known; i%10 == 0 {
 				other = s.at(runs, "main.work")
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{worker: other, s.spawn(1, "main.expire")[0]: waits}
-			for _, g := range s.goroutines[1:] {
-				states[g] = waits
-			}
-			s.sample(t, states)
+			s.is[worker], s.is[s.spawn(1, "main.expire")[0]] = other, waits
+			s.all(s.goroutines[1:], waits)
+			s.sample(t)
 		}
 		f := s.find(t).Findings[0]
 		if f.Kind != LeakKind || (f.Remedy == endsEarlier) != want {
@@ -253,14 +244,10 @@ func TestLeakBesideADeadlock(t *testing.T) {
 	x.Lock, x.Holders = 0x200, s.HolderSet(dead[1:])
 	y.Lock, y.Holders = 0x300, s.HolderSet(dead[:1])
 	for i := range 300 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			dead[0]: s.at(x, "main.handle", "sync.(*Mutex).Lock"), dead[1]: s.at(y, "main.handle", "sync.(*Mutex).Lock")}
-		for j, g := range more {
-			if i >= 5*j {
-				states[g] = s.at(sends, "main.handle")
-			}
-		}
-		s.sample(t, states)
+		s.is[dead[0]] = s.at(x, "main.handle", "sync.(*Mutex).Lock")
+		s.is[dead[1]] = s.at(y, "main.handle", "sync.(*Mutex).Lock")
+		s.those(more, func(j int) bool { return i >= 5*j }, s.at(sends, "main.handle"))
+		s.sample(t)
 	}
 	kinds := make(map[Kind]*Finding)
 	for _, f := range s.find(t).Findings {

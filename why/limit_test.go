@@ -17,13 +17,10 @@ func TestLimitOfSelects(t *testing.T) {
 		waits := selects
 		waits.Lock, waits.Evidence, waits.Holders = 0x100, evidence, s.HolderSet([]sampledata.GoroutineID{other})
 		for i := range 60 {
-			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(reads, "main.consume", "main.store")}
-			for j, g := range all {
-				if states[g] = s.at(waits, "main.loop", "main.put:9"); (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.loop", "main.parse")
-				}
-			}
-			s.sample(t, states)
+			s.is[other] = s.at(reads, "main.consume", "main.store")
+			s.all(all, s.at(waits, "main.loop", "main.put:9"))
+			s.some(i, 10, all, s.at(runs, "main.loop", "main.parse"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
@@ -49,16 +46,14 @@ func TestLimit(t *testing.T) {
 			if !shared {
 				waits.Holders = s.HolderSet([]sampledata.GoroutineID{consumer})
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{
-				has:      s.at(selects, "main.loop", "main.get:12", "net/http.(*persistConn).roundTrip"),
-				consumer: s.at(runs, "main.consume", "main.store"),
-			}
+			s.is[has] = s.at(selects, "main.loop", "main.get:12", "net/http.(*persistConn).roundTrip")
+			s.is[consumer] = s.at(runs, "main.consume", "main.store")
 			for _, g := range all {
 				if g != has {
-					states[g] = s.at(waits, "main.loop", "main.get:9")
+					s.is[g] = s.at(waits, "main.loop", "main.get:9")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		var limits []*Finding
 		keys := make(map[string]bool)
@@ -100,13 +95,13 @@ func TestLimitOfSemaphores(t *testing.T) {
 		if i%4 != 3 { // else it was not read
 			waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{has})
 		}
-		states := map[sampledata.GoroutineID]sampledata.State{has: s.at(runs, "main.loop", "main.work:12")}
+		s.is[has] = s.at(runs, "main.loop", "main.work:12")
 		for _, g := range all {
 			if g != has {
-				states[g] = s.at(waits, "main.loop", "main.(*pool).get:9", "golang.org/x/sync/semaphore.(*Weighted).Acquire")
+				s.is[g] = s.at(waits, "main.loop", "main.(*pool).get:9", "golang.org/x/sync/semaphore.(*Weighted).Acquire")
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.limits() })

@@ -17,16 +17,15 @@ func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 		held = s.at(holds, append(slices.Clone(waits[:len(waits)-1]), "net.(*TCPListener).Accept", "net.(*netFD).accept")...)
 	}
 	for i := range 200 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for k, g := range s.goroutines {
-			if states[g] = held; k != i/2%4 {
-				states[g] = s.at(blocked, waits...)
-				state := states[g]
+			if s.is[g] = held; k != i/2%4 {
+				s.is[g] = s.at(blocked, waits...)
+				state := s.is[g]
 				state.Lock, state.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{s.goroutines[i/2%4]})
-				states[g] = state
+				s.is[g] = state
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	return s.find(t)
 }
@@ -63,17 +62,17 @@ func TestOthersSeldomAtWork(t *testing.T) {
 		return state
 	}
 	for i := range 200 {
-		states := map[sampledata.GoroutineID]sampledata.State{worker: waits("main.worker"), rare: s.at(idles, "main.rare")}
+		s.is[worker], s.is[rare] = waits("main.worker"), s.at(idles, "main.rare")
 		if i%10 == 9 {
-			states[worker] = s.at(runs, "main.worker", "main.compute")
+			s.is[worker] = s.at(runs, "main.worker", "main.compute")
 		}
 		switch i % 12 {
 		case 0:
-			states[rare] = waits("main.rare")
+			s.is[rare] = waits("main.rare")
 		case 6:
-			states[rare] = s.at(runs, "main.rare", "main.compute")
+			s.is[rare] = s.at(runs, "main.rare", "main.compute")
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || !slices.Equal(names(a.Findings[0].Others), []string{"go:main.rare"}) {

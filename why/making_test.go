@@ -18,13 +18,11 @@ func TestMadeFor(t *testing.T) {
 	dials := strings.Fields("net/http.(*Transport).startDialConnForLocked.func1 net/http.(*Transport).dialConn net.(*Dialer).DialContext")
 	selects := sampledata.State{Run: sampledata.Waiting, Reason: "select"}
 	for i := range 90 {
-		states := map[sampledata.GoroutineID]sampledata.State{
-			client: s.at(selects, asks...), dialer: s.at(reads, dials...),
-		}
+		s.is[client], s.is[dialer] = s.at(selects, asks...), s.at(reads, dials...)
 		if i%3 == 0 {
-			states[client], states[dialer] = s.at(runs, "main.client"), s.at(reads, dials[0])
+			s.is[client], s.is[dialer] = s.at(runs, "main.client"), s.at(reads, dials[0])
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	for _, f := range s.find(t).Findings {
 		if f.Kind == MakingKind {
@@ -46,16 +44,16 @@ func TestStartsGoroutines(t *testing.T) {
 		var alive []sampledata.GoroutineID
 		for i := range 90 {
 			s.gone, alive = alive, nil
-			states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(runs, "main.worker")}
+			s.is[worker] = s.at(runs, "main.worker")
 			if i < 60 { // once, for long
-				states[worker] = s.at(runs, strings.Fields("main.worker main.count runtime.newproc")...)
+				s.is[worker] = s.at(runs, strings.Fields("main.worker main.count runtime.newproc")...)
 			}
 			for range started {
 				g := s.Goroutine(sampledata.Goroutine{ID: int64(1000 + 10*i + len(alive)), Start: s.function("main.one"), Parent: 1})
 				alive = append(alive, g)
-				states[g] = s.at(runs, "main.one")
+				s.is[g] = s.at(runs, "main.one")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		found := false
 		for _, f := range s.find(t).Findings {
@@ -82,13 +80,12 @@ func TestMakesAnother(t *testing.T) {
 		}
 		starts, waits := inLine(10, "os/exec.(*Cmd).Start"), inLine(12, "os/exec.(*Cmd).Wait")
 		for n := range 100 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for i, g := range callers {
-				if states[g] = waits; (n+i)%length == 0 {
-					states[g] = starts
+				if s.is[g] = waits; (n+i)%length == 0 {
+					s.is[g] = starts
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if got := len(a.Findings) > 0 && a.Findings[0].Kind == MakingKind; got != found {
@@ -106,18 +103,17 @@ func TestMeasureOfMaking(t *testing.T) {
 	all := s.spawn(2, "main.caller")
 	dial := []string{"main.caller", "net.(*Dialer).DialContext"}
 	for n := range 100 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for i, g := range all {
 			switch (n + i) % 4 {
 			case 0:
-				states[g] = s.at(runs, "main.caller")
+				s.is[g] = s.at(runs, "main.caller")
 			case 1:
-				states[g] = s.at(reads, append(dial, "net.(*Resolver).lookupIPAddr")...)
+				s.is[g] = s.at(reads, append(dial, "net.(*Resolver).lookupIPAddr")...)
 			default:
-				states[g] = s.at(reads, append(dial, "net.socket")...)
+				s.is[g] = s.at(reads, append(dial, "net.socket")...)
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	want := "(* ..net.(*Dialer).DialContext) and not (* ..net.(*Resolver).lookupIPAddr)"
 	a := s.find(t)
@@ -135,13 +131,12 @@ func TestAwaitsProcesses(t *testing.T) {
 		all := s.spawn(3, "main.keep")
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.keep", "main.once", "os/exec.(*Cmd).Wait")
 		for n := range 600 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for i, g := range all {
-				if states[g] = waits; (n+3*i)%length == 0 {
-					states[g] = s.at(runs, "main.keep")
+				if s.is[g] = waits; (n+3*i)%length == 0 {
+					s.is[g] = s.at(runs, "main.keep")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if (len(a.Findings) > 0) != found {

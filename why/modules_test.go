@@ -15,11 +15,8 @@ func TestModules(t *testing.T) {
 	workers := s.spawn(4, "main.worker")
 	stack := strings.Fields("main.worker main.page example.com/a/lib.Load strings.Map example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan strings.Index")
 	for n := range 100 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
-		for _, g := range workers {
-			states[g] = s.at(runs, stack[:len(stack)-n%2]...)
-		}
-		s.sample(t, states)
+		s.all(workers, s.at(runs, stack[:len(stack)-n%2]...))
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
@@ -50,11 +47,10 @@ func TestWaysIntoALibrary(t *testing.T) {
 	idle, asks := stack("main.worker"), stack("main.worker main.book mutex.Other redis.Do redis.write net.(*conn).Write")
 	asks.Run, asks.Reason = sampledata.Running, ""
 	for n := range 100 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for i, g := range workers {
-			states[g] = []sampledata.State{takes, gives, takes, gives, asks, takes, gives, idle, takes, gives}[(n+i)%10]
+			s.is[g] = []sampledata.State{takes, gives, takes, gives, asks, takes, gives, idle, takes, gives}[(n+i)%10]
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "redis.read" {
@@ -79,7 +75,7 @@ func TestMiddleware(t *testing.T) {
 		at.Stack = s.Node(sampledata.Node{Parent: at.Stack, Function: f, Line: 7})
 	}
 	for range 60 {
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker[0]: at})
+		s.sample(t, states{worker[0]: at})
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 {

@@ -19,25 +19,23 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 		clients, handlers, store := s.spawn(8, "main.client"), s.spawn(8, "net/http.(*conn).serve"), s.spawn(1, "main.store")[0]
 		readers := s.spawn(8, "net/http.(*persistConn).readLoop")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{
-				store: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.store", "main.save", "os.(*File).Sync"),
-			}
+			s.is[store] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.store", "main.save", "os.(*File).Sync")
 			if i%20 == 0 {
-				states[store] = s.at(runs, "main.store")
+				s.is[store] = s.at(runs, "main.store")
 			}
 			for j := range clients {
-				states[clients[j]], states[handlers[j]] = s.at(sleeps, "main.client"), s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
+				s.is[clients[j]], s.is[handlers[j]] = s.at(sleeps, "main.client"), s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
 				if (i+j)%4 != 0 {
-					states[clients[j]] = s.at(selects, "main.client", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")
+					s.is[clients[j]] = s.at(selects, "main.client", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")
 				}
-				states[readers[j]] = s.at(reads, "net/http.(*persistConn).readLoop", "bufio.(*Reader).Peek")
+				s.is[readers[j]] = s.at(reads, "net/http.(*persistConn).readLoop", "bufio.(*Reader).Peek")
 				if own && (i+j)%8 == 1 { // on its way
-					states[readers[j]] = s.at(sampledata.State{Run: sampledata.Runnable}, "net/http.(*persistConn).readLoop")
+					s.is[readers[j]] = s.at(sampledata.State{Run: sampledata.Runnable}, "net/http.(*persistConn).readLoop")
 				} else if own && (i+j)%4 != 0 || !own && (i+j)%4 == 0 {
-					states[handlers[j]] = s.at(selects, "net/http.(*conn).serve", "main.handle", "main.put")
+					s.is[handlers[j]] = s.at(selects, "net/http.(*conn).serve", "main.handle", "main.put")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		place := func(function string) int {
@@ -62,13 +60,11 @@ func TestClientBesideAProxy(t *testing.T) {
 	s := newScene()
 	client, handlers := s.spawn(1, "main.poll")[0], s.spawn(30, "net/http.(*conn).serve")
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{client: s.at(selects, "main.poll", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")}
-		for j, g := range handlers {
-			if states[g] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"); (i+j)%4 != 0 {
-				states[g] = s.at(selects, "net/http.(*conn).serve", "main.proxy", "main.forward", "net/http.(*persistConn).roundTrip")
-			}
-		}
-		s.sample(t, states)
+		s.is[client] = s.at(selects, "main.poll", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")
+		s.all(handlers, s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"))
+		s.those(handlers, func(j int) bool { return (i+j)%4 != 0 },
+			s.at(selects, "net/http.(*conn).serve", "main.proxy", "main.forward", "net/http.(*persistConn).roundTrip"))
+		s.sample(t)
 	}
 	for _, f := range s.find(t).Findings {
 		if slices.Contains(f.Signs, asksOwn) {
@@ -86,14 +82,10 @@ func TestConnectionsWithItself(t *testing.T) {
 		all := s.spawn(4, "main.client")
 		connections := s.Monitor(sampledata.Monitor{Name: "process.own_connections", Layer: sampledata.Kernel, Kind: sampledata.Level})
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for j, g := range all {
-				if states[g] = s.at(reads, "main.client", "main.ask", "net.(*netFD).Read"); (i+j)%2 == 0 {
-					states[g] = s.at(runs, "main.client", "main.encode")
-				}
-			}
+			s.all(all, s.at(reads, "main.client", "main.ask", "net.(*netFD).Read"))
+			s.some(i, 2, all, s.at(runs, "main.client", "main.encode"))
 			s.Measure(connections, sampledata.Number(own))
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		seen := 0
@@ -125,17 +117,15 @@ func TestHandlersThatMayAnswer(t *testing.T) {
 		clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
 		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")}
+			s.is[server] = s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")
 			if i%10 == 0 {
-				states[server] = s.at(runs, "net/http.(*conn).serve", "main.handle")
+				s.is[server] = s.at(runs, "net/http.(*conn).serve", "main.handle")
 			}
-			for j, g := range clients {
-				if states[g] = s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"); (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.client", "main.encode")
-				}
-			}
+			s.all(clients,
+				s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"))
+			s.some(i, 10, clients, s.at(runs, "main.client", "main.encode"))
 			s.Measure(connections, sampledata.Number(own))
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:net/http.(*conn).serve" })

@@ -13,11 +13,10 @@ import (
 func (s *scene) crew(t *testing.T, state func(sample, number int) sampledata.State) {
 	all := s.spawn(6, "main.worker")
 	for i := range 400 {
-		states := map[sampledata.GoroutineID]sampledata.State{}
 		for j, g := range all {
-			states[g] = state(i, (i+j)%6)
+			s.is[g] = state(i, (i+j)%6)
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 }
 
@@ -53,7 +52,7 @@ func TestShortPhase(t *testing.T) {
 		} else if i%40 == 0 {
 			state = s.at(runs, "main.service")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{all[0]: state, all[1]: state})
+		s.sample(t, states{all[0]: state, all[1]: state})
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Where.Function != "main.warmUp" || !a.Findings[0].Phase {
@@ -91,7 +90,7 @@ func TestShortPause(t *testing.T) {
 			now = s.at(idles, "main.worker")
 			s.now -= 20*time.Millisecond - 20*time.Microsecond
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{worker: now})
+		s.sample(t, states{worker: now})
 	}
 	if a := s.find(t); len(a.Findings) != 1 || !a.Findings[0].When.Always {
 		t.Errorf("%s: %+v", a.State, a.Findings)

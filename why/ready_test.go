@@ -15,18 +15,17 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 		s := newScene()
 		all := s.spawn(10, "main.collect")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
 				switch {
 				case i%10 != 0:
-					states[g] = s.at(idles, "main.collect")
+					s.is[g] = s.at(idles, "main.collect")
 				case j < runningToo:
-					states[g] = s.at(runs, "main.collect")
+					s.is[g] = s.at(runs, "main.collect")
 				default:
-					states[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.collect")
+					s.is[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.collect")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if !slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ProcessorKind && h.Note == want }) {
@@ -71,25 +70,20 @@ func TestCodeForWhichOthersAreReady(t *testing.T) {
 		s := newScene()
 		handlers, small, helpers := s.spawn(12, "net/http.(*conn).serve"), s.spawn(20, first), s.spawn(30, "net/http.(*connReader).backgroundRead")
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range handlers {
 				switch (i + j) % 3 {
 				case 0:
-					states[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.validate")
+					s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.validate")
 				case 1:
-					states[g] = s.at(ready, "net/http.(*conn).serve", "main.handle", "main.validate")
+					s.is[g] = s.at(ready, "net/http.(*conn).serve", "main.handle", "main.validate")
 				default:
-					states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"},
+					s.is[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"},
 						"net/http.(*conn).serve", "net/http.(*response).finishRequest", "net/http.(*connReader).abortPendingRead", "sync.(*Cond).Wait")
 				}
 			}
-			for _, g := range small {
-				states[g] = s.at(ready, first)
-			}
-			for _, g := range helpers {
-				states[g] = s.at(ready, "net/http.(*connReader).backgroundRead")
-			}
-			s.sample(t, states)
+			s.all(small, s.at(ready, first))
+			s.all(helpers, s.at(ready, "net/http.(*connReader).backgroundRead"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want && want != "" ||
@@ -114,17 +108,13 @@ func TestCodeOfThoseThatAreReady(t *testing.T) {
 		machine, own := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
 		may := monitor("process.cpus", "CPUs", sampledata.Level)
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(ready, "main.handle", "main.parse"); (i+j)%3 == 0 {
-					states[g] = s.at(runs, "main.handle", "main.parse")
-				}
-			}
+			s.all(all, s.at(ready, "main.handle", "main.parse"))
+			s.some(i, 3, all, s.at(runs, "main.handle", "main.parse"))
 			used := sampledata.Count(uint64(4 * s.now))
 			s.Measure(machine, used)
 			s.Measure(own, used)
 			s.Measure(may, sampledata.Number(cpus))
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != 2 || a.Findings[0].Kind != first {
 			t.Errorf("%d CPUs: %+v", cpus, a.Findings)

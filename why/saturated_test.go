@@ -19,19 +19,16 @@ func TestSaturatedServers(t *testing.T) {
 		s := newScene()
 		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.serve")}
+			s.is[server] = s.at(idles, "main.serve")
 			switch {
 			case i%10 < c.syncs:
-				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+				s.is[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
 			case i%10 < c.syncs+c.ready:
-				states[server] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.serve", "main.store")
+				s.is[server] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.serve", "main.store")
 			}
-			for j, g := range callers {
-				if states[g] = s.at(selects, "main.call", "main.ask"); (i+j)%25 == 0 {
-					states[g] = s.at(runs, "main.call", "main.think")
-				}
-			}
-			s.sample(t, states)
+			s.all(callers, s.at(selects, "main.call", "main.ask"))
+			s.some(i, 25, callers, s.at(runs, "main.call", "main.think"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) < 2 || a.Findings[0].Where.Function != c.want {
@@ -56,18 +53,18 @@ func TestServersWhileOthersWait(t *testing.T) {
 		s := newScene()
 		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.serve")}
+			s.is[server] = s.at(idles, "main.serve")
 			if (i+shift)%10 < 2 {
-				states[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
+				s.is[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
 			}
 			for j, g := range callers {
-				if states[g] = s.at(idles, "main.call"); i%10 < 3 {
-					states[g] = s.at(selects, "main.call", "main.ask")
+				if s.is[g] = s.at(idles, "main.call"); i%10 < 3 {
+					s.is[g] = s.at(selects, "main.call", "main.ask")
 				} else if (i+j)%25 == 0 {
-					states[g] = s.at(runs, "main.call", "main.think")
+					s.is[g] = s.at(runs, "main.call", "main.think")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want {
@@ -90,16 +87,14 @@ func TestInTurns(t *testing.T) {
 		s := newScene()
 		publisher, handlers := s.spawn(1, "main.publish")[0], s.spawn(4, "main.handle")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{publisher: s.at(selects, "main.publish", "hub/lib.(*Hub).Publish", "hub/lib.(*Hub).awaitAll")}
-			for j, g := range handlers {
-				if states[g] = s.at(idles, "main.handle"); at(i, j) {
-					states[g] = s.at(selects, "main.handle", "main.store", "net/http.(*persistConn).roundTrip")
-				}
-			}
+			s.is[publisher] = s.at(selects, "main.publish", "hub/lib.(*Hub).Publish", "hub/lib.(*Hub).awaitAll")
+			s.all(handlers, s.at(idles, "main.handle"))
+			s.those(handlers, func(j int) bool { return at(i, j) },
+				s.at(selects, "main.handle", "main.store", "net/http.(*persistConn).roundTrip"))
 			if i%40 == 0 {
-				states[publisher] = s.at(runs, "main.publish")
+				s.is[publisher] = s.at(runs, "main.publish")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		signed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, inTurns) })
@@ -116,17 +111,16 @@ func TestClientsOfTheirOwnHandlers(t *testing.T) {
 		s := newScene()
 		handler, client := s.spawn(1, "net/http.(*conn).serve")[0], s.spawn(1, "main.poll")[0]
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{
-				handler: s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"), client: s.at(idles, "main.poll"),
-			}
+			s.is[handler] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
+			s.is[client] = s.at(idles, "main.poll")
 			if i%10 < 3 {
-				states[handler] = s.at(selects, "net/http.(*conn).serve", "main.handle")
-				states[client] = s.at(selects, "main.poll", "main.fetch", asks)
+				s.is[handler] = s.at(selects, "net/http.(*conn).serve", "main.handle")
+				s.is[client] = s.at(selects, "main.poll", "main.fetch", asks)
 				if signed {
-					states[client] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.poll", "main.fetch", asks)
+					s.is[client] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.poll", "main.fetch", asks)
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, coincident) })
@@ -143,22 +137,15 @@ func TestWritersBehindWhomOthersWait(t *testing.T) {
 		s := newScene()
 		callers, writers := s.spawn(3, "main.call"), s.spawn(4, "main.write")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range writers {
-				states[g] = s.at(idles, "main.write")
-				if j == 0 || (i+j)%20 == 0 {
-					states[g] = s.at(runs, "main.write", "hub/lib.(*Client).flush")
-				}
-			}
+			s.all(writers, s.at(idles, "main.write"))
+			s.those(writers, func(j int) bool { return j == 0 || (i+j)%20 == 0 },
+				s.at(runs, "main.write", "hub/lib.(*Client).flush"))
 			if i%10 != 9 {
-				states[writers[0]] = s.at(reads, "main.write", "hub/lib.(*Client).flush", "net.(*netFD).Write", "internal/poll.(*FD).Write")
+				s.is[writers[0]] = s.at(reads, "main.write", "hub/lib.(*Client).flush", "net.(*netFD).Write", "internal/poll.(*FD).Write")
 			}
-			for j, g := range callers {
-				if states[g] = s.at(selects, "main.call", ask); (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.call", "main.think")
-				}
-			}
-			s.sample(t, states)
+			s.all(callers, s.at(selects, "main.call", ask))
+			s.some(i, 10, callers, s.at(runs, "main.call", "main.think"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != found || found == 2 && !slices.Contains(slices.Concat(a.Findings[0].Signs, a.Findings[1].Signs), "it waits until the other end reads") {
@@ -174,13 +161,9 @@ func TestSleepInAHandler(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, first)
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(sleeps, first, "main.slow"); (i+j)%4 == 0 {
-					states[g] = s.at(runs, first, "main.other")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(sleeps, first, "main.slow"))
+			s.some(i, 4, all, s.at(runs, first, "main.other"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind }))
@@ -213,16 +196,14 @@ func TestNobodyToWaitFor(t *testing.T) {
 		s := newScene()
 		workers, other := s.spawn(4, "main.worker"), s.spawn(1, "main.other")[0]
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.other")}
+			s.is[other] = s.at(idles, "main.other")
 			if c.busy || i%20 == 0 {
-				states[other] = s.at(runs, "main.other", "main.work")
+				s.is[other] = s.at(runs, "main.other", "main.work")
 			}
-			for j, g := range workers {
-				if states[g] = s.at(c.state, strings.Fields(c.stack)...); (i+10*j)%40 == 0 {
-					states[g] = s.at(runs, "main.worker", "main.handle")
-				}
-			}
-			s.sample(t, states)
+			s.all(workers, s.at(c.state, strings.Fields(c.stack)...))
+			s.those(workers, func(j int) bool { return (i+10*j)%40 == 0 },
+				s.at(runs, "main.worker", "main.handle"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		listed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.worker" })
@@ -240,13 +221,11 @@ func TestWatchersThatEnd(t *testing.T) {
 	for range 20 {
 		all := s.spawn(2, "main.listen")
 		for i := range 6 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for _, g := range all {
-				if states[g] = s.at(selects, "main.listen"); i == 0 {
-					states[g] = sampledata.State{Stack: sampledata.NoStack, Run: sampledata.Runnable}
-				}
+			s.all(all, s.at(selects, "main.listen"))
+			if i == 0 {
+				s.all(all, sampledata.State{Stack: sampledata.NoStack, Run: sampledata.Runnable})
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		s.gone = all
 	}
@@ -290,7 +269,7 @@ func TestLongPolls(t *testing.T) {
 			if i%20 == 0 {
 				state = s.at(runs, frames[0], "main.handle")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+			s.sample(t, states{g: state})
 		}
 		if a := s.find(t); len(a.Findings) != c.found {
 			t.Errorf("%s: %+v %+v", stack, a.Findings, a.Hypotheses)
@@ -312,13 +291,9 @@ func TestAloneInItsModule(t *testing.T) {
 		s := newScene()
 		all := s.spawn(c.count, "main.reap")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(selects, "main.reap", "main.(*queue).expired", c.wait); (i+j)%30 == 0 {
-					states[g] = s.at(runs, "main.reap", "main.evict")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(selects, "main.reap", "main.(*queue).expired", c.wait))
+			s.some(i, 30, all, s.at(runs, "main.reap", "main.evict"))
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != c.found {
 			t.Errorf("%d in %s: %+v %+v", c.count, c.wait, a.Findings, a.Hypotheses)

@@ -33,7 +33,7 @@ func testPolls(t *testing.T, first int, waits bool) {
 		case i%3 == 1 && waits:
 			at = s.at(idles, "main.loop", "main.poll", "runtime.selectgo")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{loop: at})
+		s.sample(t, states{loop: at})
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Kind != ComputeKind {
@@ -56,17 +56,11 @@ func TestOthersWaitForSpinners(t *testing.T) {
 		s := newScene()
 		loops, others := s.spawn(4, "main.loop"), s.spawn(8, "main.piece")
 		for i := range 60 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for j, g := range loops {
-				states[g] = s.at(runs, "main.loop")
-				if spins && (i+j)%2 == 0 {
-					states[g] = s.at(runs, "main.loop", "runtime.selectgo")
-				}
-			}
-			for _, g := range others {
-				states[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece")
-			}
-			s.sample(t, states)
+			s.all(loops, s.at(runs, "main.loop"))
+			s.those(loops, func(j int) bool { return spins && (i+j)%2 == 0 },
+				s.at(runs, "main.loop", "runtime.selectgo"))
+			s.all(others, s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind })
@@ -83,17 +77,14 @@ func TestSpawns(t *testing.T) {
 	busy := s.spawn(1, "main.serve")
 	ready := sampledata.State{Run: sampledata.Runnable}
 	for range 60 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
-		for _, g := range busy {
-			states[g] = s.at(runs, "main.serve")
-		}
+		s.all(busy, s.at(runs, "main.serve"))
 		pieces := s.spawn(8, "main.piece")
 		for i, g := range pieces {
-			if states[g] = s.at(ready, "main.piece"); i < 3 {
-				states[g] = s.at(runs, "main.piece")
+			if s.is[g] = s.at(ready, "main.piece"); i < 3 {
+				s.is[g] = s.at(runs, "main.piece")
 			}
 		}
-		s.sample(t, states)
+		s.sample(t)
 		s.gone = pieces
 	}
 	for _, f := range s.find(t).Findings {
@@ -121,7 +112,7 @@ func TestEmptyPoolBesideCollector(t *testing.T) {
 	allocates := s.at(runs, "main.format", "sync.(*Pool).Get", "main.newBuffer", "runtime.newobject", "runtime.mallocgc")
 	collects := s.at(runs, "runtime.gcBgMarkWorker", "runtime.systemstack", "runtime.gcDrain")
 	for range 90 {
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{
+		s.sample(t, states{
 			maker: allocates, workers[0]: collects, workers[1]: collects})
 	}
 	i := slices.IndexFunc(s.find(t).Findings, func(f *Finding) bool {
@@ -146,13 +137,9 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, "main.client")
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(selects, "main.client", "main.ask", call); (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.client", "main.ask")
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(selects, "main.client", "main.ask", call))
+			s.some(i, 10, all, s.at(runs, "main.client", "main.ask"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != 1 || !slices.Contains(a.Findings[0].Signs, want) || a.Findings[0].Remedy == lookAtTimer {
@@ -171,13 +158,9 @@ func TestWritesUnderALock(t *testing.T) {
 		waits := blocked
 		waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
 		for range 60 {
-			states := map[sampledata.GoroutineID]sampledata.State{
-				workers[0]: s.at(does, "main.worker", "main.log", "internal/poll.(*FD).Write", "syscall.write", "syscall.Syscall"),
-			}
-			for _, w := range workers[1:] {
-				states[w] = s.at(waits, "main.worker", "main.log", "sync.(*Mutex).Lock")
-			}
-			s.sample(t, states)
+			s.is[workers[0]] = s.at(does, "main.worker", "main.log", "internal/poll.(*FD).Write", "syscall.write", "syscall.Syscall")
+			s.all(workers[1:], s.at(waits, "main.worker", "main.log", "sync.(*Mutex).Lock"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })
@@ -203,13 +186,11 @@ func TestConnectionsOfWebsockets(t *testing.T) {
 				s.gone = []sampledata.GoroutineID{s.goroutines[len(s.goroutines)-1]}
 			}
 			reader := s.spawn(1, "net/http.(*persistConn).readLoop")[0]
-			states := map[sampledata.GoroutineID]sampledata.State{reader: s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")}
-			for j, g := range all {
-				if states[g] = s.at(selects, "main.visit", "main.open", caller, "net/http.(*Transport).getConn"); (i+j)%3 == 0 {
-					states[g] = s.at(runs, "main.visit")
-				}
-			}
-			s.sample(t, states)
+			s.is[reader] = s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")
+			s.all(all,
+				s.at(selects, "main.visit", "main.open", caller, "net/http.(*Transport).getConn"))
+			s.some(i, 3, all, s.at(runs, "main.visit"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Library == "net/http.(*Transport).getConn" })
@@ -234,20 +215,20 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 				}
 				reader = s.spawn(1, "net/http.(*persistConn).readLoop")[0]
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(runs, "main.other"),
-				reader: s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")}
+			s.is[other] = s.at(runs, "main.other")
+			s.is[reader] = s.at(reads, "net/http.(*persistConn).readLoop", "net.(*conn).Read")
 			for j, g := range all {
 				wait, line := "net/http.(*persistConn).roundTrip", ":12"
 				switch (i + j) % 5 {
 				case 0, 1:
 					wait, line = "net/http.(*Transport).getConn", ":9"
 				case 4:
-					states[g] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest", "net.(*conn).Read")
+					s.is[g] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest", "net.(*conn).Read")
 					continue
 				}
-				states[g] = s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).Get", "api.com/v2.(*Client).do"+line, wait)
+				s.is[g] = s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).Get", "api.com/v2.(*Client).do"+line, wait)
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		found := 0
 		for _, f := range s.find(t).Findings {
@@ -291,13 +272,9 @@ func TestPipes(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, test.stack[0])
 		for i := range 100 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for j, g := range all {
-				if states[g] = s.at(test.state, test.stack...); (i+j)%20 == 0 {
-					states[g] = s.at(runs, test.stack[0])
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(test.state, test.stack...))
+			s.some(i, 20, all, s.at(runs, test.stack[0]))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind || f.Kind == IOKind })
@@ -338,13 +315,12 @@ func TestMorePlacesNeedCPUs(t *testing.T) {
 func TestNobodyElseIsAtWork(t *testing.T) {
 	handlers := func(s *scene, other sampledata.GoroutineID, does func(i int) sampledata.State) *scene {
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{other: does(i)}
-			for j, g := range s.goroutines[1:] {
-				if states[g] = s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"); (i+j)%10 == 0 {
-					states[g] = s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read")
-				}
-			}
-			s.sample(t, states)
+			s.is[other] = does(i)
+			s.all(s.goroutines[1:],
+				s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"))
+			s.some(i, 10, s.goroutines[1:],
+				s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read"))
+			s.sample(t)
 		}
 		return s
 	}

@@ -34,7 +34,7 @@ func (c tardy) scene(t *testing.T) *scene {
 	var begun [workers]time.Duration
 	table := sampledata.CallTable{Function: "main.handle", Windows: []sampledata.CallWindow{{To: samples * 20 * time.Millisecond}}}
 	for i := range samples {
-		states := map[sampledata.GoroutineID]sampledata.State{holder: s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sleep"}, "main.refresh", "main.reload")}
+		s.is[holder] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sleep"}, "main.refresh", "main.reload")
 		for w, g := range workerIDs {
 			if left[w]--; left[w] < -2 && i%workers == w {
 				made++
@@ -45,20 +45,20 @@ func (c tardy) scene(t *testing.T) *scene {
 			}
 			switch {
 			case left[w] > 2 && !(c.again && left[w] == 8):
-				states[g] = waits
+				s.is[g] = waits
 			case left[w] > 0:
-				states[g] = handles
+				s.is[g] = handles
 			default:
 				if left[w] == 0 {
 					table.Calls = append(table.Calls, sampledata.TimedCall{Goroutine: int64(w + 1), Begin: begun[w], End: s.now + 10*time.Millisecond})
 				}
-				states[g] = idle
+				s.is[g] = idle
 			}
 		}
 		if c.pauses && i == samples/2 {
 			s.now += 500 * time.Millisecond
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	if c.timed {
 		s.Calls(table)
@@ -125,7 +125,7 @@ func TestTimersAreNoSlowCalls(t *testing.T) {
 			if inner != "" || i%7 == 0 {
 				state = s.at(runs, strings.Fields("main.start.func1 "+inner)...)
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{one: state})
+			s.sample(t, states{one: state})
 		}
 		if a := s.find(t); (a.Few != nil) != (inner != "") {
 			t.Errorf("%q: %s: few slow calls %+v", inner, a.State, a.Few)
@@ -167,7 +167,6 @@ func TestPauseInShortCalls(t *testing.T) {
 	all := s.spawn(12, "main.serve")
 	left, long, made := make([]int, len(all)), make([]bool, len(all)), 0
 	for i := range samples {
-		states := map[sampledata.GoroutineID]sampledata.State{}
 		for w, g := range all {
 			if left[w]--; left[w] < -2 && i%len(all) == w && (i < middle-30 || i > middle+3) {
 				made++
@@ -175,20 +174,20 @@ func TestPauseInShortCalls(t *testing.T) {
 					left[w] = 12 + made%37
 				}
 			}
-			states[g] = s.at(idles, "main.serve")
+			s.is[g] = s.at(idles, "main.serve")
 			switch {
 			case i == middle:
-				states[g] = s.at(reads, "main.serve", "main.handle", "main.load", "net.(*conn).Read")
+				s.is[g] = s.at(reads, "main.serve", "main.handle", "main.load", "net.(*conn).Read")
 			case left[w] > 0 && long[w]:
-				states[g] = s.at(runs, "main.serve", "main.handle", "main.big")
+				s.is[g] = s.at(runs, "main.serve", "main.handle", "main.big")
 			case left[w] > 0:
-				states[g] = s.at(runs, "main.serve", "main.handle")
+				s.is[g] = s.at(runs, "main.serve", "main.handle")
 			}
 		}
 		if i == middle || i == middle+1 {
 			s.now += 2 * time.Second
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	for _, f := range s.find(t).Findings {
 		if f.Slow != nil && (f.Slow.More.Function == "main.load" || f.Slow.Least > time.Second) {

@@ -16,28 +16,21 @@ func TestSpins(t *testing.T) {
 	s := newScene()
 	loops, others, polite := s.spawn(2, "main.loop"), s.spawn(4, "main.work"), s.spawn(3, "main.serve")
 	for i := range 120 {
-		states := make(map[sampledata.GoroutineID]sampledata.State)
 		for j, g := range loops {
 			switch (i + j) % 4 {
 			case 0:
-				states[g] = s.at(runs, "main.loop", "main.(*ring).get")
+				s.is[g] = s.at(runs, "main.loop", "main.(*ring).get")
 			case 1:
-				states[g] = s.at(runs, "main.loop", "main.(*ring).get", "runtime.Gosched")
+				s.is[g] = s.at(runs, "main.loop", "main.(*ring).get", "runtime.Gosched")
 			default:
-				states[g] = s.at(ready, "main.loop", "main.(*ring).get", "runtime.Gosched", "runtime.mcall")
+				s.is[g] = s.at(ready, "main.loop", "main.(*ring).get", "runtime.Gosched", "runtime.mcall")
 			}
 		}
-		for j, g := range polite {
-			if states[g] = s.at(ready, "main.serve", "runtime.Gosched", "runtime.mcall"); (i+j)%3 == 0 {
-				states[g] = s.at(runs, "main.serve", "main.encode")
-			}
-		}
-		for j, g := range others {
-			if states[g] = s.at(ready, "main.work", "main.hash"); (i+j)%2 == 0 {
-				states[g] = s.at(runs, "main.work", "main.hash")
-			}
-		}
-		s.sample(t, states)
+		s.all(polite, s.at(ready, "main.serve", "runtime.Gosched", "runtime.mcall"))
+		s.some(i, 3, polite, s.at(runs, "main.serve", "main.encode"))
+		s.all(others, s.at(ready, "main.work", "main.hash"))
+		s.some(i, 2, others, s.at(runs, "main.work", "main.hash"))
+		s.sample(t)
 	}
 	kinds := make(map[Kind]int)
 	for _, f := range s.find(t).Findings {
@@ -62,17 +55,16 @@ func TestGivesWayBeforeAWait(t *testing.T) {
 		s := newScene()
 		gather := s.spawn(3, "net/http.(*conn).serve")
 		for i := range 120 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range gather {
-				states[g] = s.at(runs, "net/http.(*conn).serve", "main.gather", "runtime.Gosched")
+				s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.gather", "runtime.Gosched")
 				switch {
 				case (i+j)%every == every-1:
-					states[g] = s.at(selects, "net/http.(*conn).serve", "main.gather", "runtime.selectgo")
+					s.is[g] = s.at(selects, "net/http.(*conn).serve", "main.gather", "runtime.selectgo")
 				case i%4 == 0:
-					states[g] = s.at(runs, "net/http.(*conn).serve", "main.gather")
+					s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.gather")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if got := slices.ContainsFunc(a.Findings, (*Finding).spins); got != spins {
@@ -88,14 +80,11 @@ func TestShortGoroutinesDoNotSpin(t *testing.T) {
 		s := newScene()
 		loop := s.spawn(1, "main.loop")[0]
 		for range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{loop: s.at(idles, "main.loop")}
+			s.is[loop] = s.at(idles, "main.loop")
 			fresh := s.spawn(5, "main.put")
-			for j, g := range fresh {
-				if states[g] = s.at(runs, "main.put", "runtime.chansend1", "runtime.chansend"); j < waiting {
-					states[g] = s.at(sends, "main.put")
-				}
-			}
-			s.sample(t, states)
+			s.all(fresh, s.at(runs, "main.put", "runtime.chansend1", "runtime.chansend"))
+			s.those(fresh, func(j int) bool { return j < waiting }, s.at(sends, "main.put"))
+			s.sample(t)
 			s.gone = fresh
 		}
 		a := s.find(t)
@@ -112,20 +101,19 @@ func TestFreeListsDontSpin(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, "main.encode")
 		for i := range 100 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range all {
 				switch (i + j) % 4 {
 				case 0:
-					states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.empty")
+					s.is[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.empty")
 				case 1:
-					if states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv"); finds {
-						states[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.lock2")
+					if s.is[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv"); finds {
+						s.is[g] = s.at(runs, "main.encode", "main.(*list).get", "runtime.selectnbrecv", "runtime.chanrecv", "runtime.lock2")
 					}
 				default:
-					states[g] = s.at(runs, "main.encode")
+					s.is[g] = s.at(runs, "main.encode")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		spins := slices.ContainsFunc(s.find(t).Findings, (*Finding).spins)
 		if spins == finds {

@@ -42,13 +42,8 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		turns := monitor("threads.switches", "", sampledata.Counter)
 		delay := monitor("threads.run_delay", "ns", sampledata.Counter)
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				states[g] = s.at(noCPU, "main.compute")
-				if j%2 == i%2 {
-					states[g] = s.at(runs, "main.compute")
-				}
-			}
+			s.all(all, s.at(noCPU, "main.compute"))
+			s.those(all, func(j int) bool { return j%2 == i%2 }, s.at(runs, "main.compute"))
 			if now := int64(i/25) * 25 * second / 50; c.measure { // 20 ms a sample, read each 500 ms
 				s.Measure(machine, sampledata.Count(uint64(c.others*now/second+now*2)))
 				s.Measure(own, sampledata.Count(uint64(now*2)))
@@ -60,7 +55,7 @@ func TestWhoHasTheCPUs(t *testing.T) {
 					s.Measure(cpus, sampledata.Number(c.cpus))
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		found := false
 		for _, f := range s.find(t).Findings {

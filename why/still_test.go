@@ -27,14 +27,11 @@ func TestStandstill(t *testing.T) {
 		all := s.spawn(c.goroutines, "main.client")
 		at := s.at(selects, "main.client", c.entry, "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo", "runtime.gopark")
 		for i := range c.samples {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for _, g := range all {
-				states[g] = at
-			}
+			s.all(all, at)
 			if c.leaves && i == 150 {
-				states[all[0]] = s.at(runs, "main.client")
+				s.is[all[0]] = s.at(runs, "main.client")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		found := len(a.Findings) == 1 && a.Findings[0].Kind == StandstillKind && a.Findings[0].Where.Function == "example.com/rpc/lib.(*Client).dispatch"
@@ -51,13 +48,10 @@ func TestStandstillBehindAWriter(t *testing.T) {
 		s := newScene()
 		all, sender := s.spawn(8, "main.client"), s.spawn(1, "example.com/rpc/lib.(*Client).run")[0]
 		for range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{
-				sender: s.at(reads, "example.com/rpc/lib.(*Client).run", "example.com/rpc/lib.(*Client).send", call, "internal/poll.(*FD).Write"),
-			}
-			for _, g := range all {
-				states[g] = s.at(selects, "main.client", "example.com/rpc/lib.(*Client).Call", "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo")
-			}
-			s.sample(t, states)
+			s.is[sender] = s.at(reads, "example.com/rpc/lib.(*Client).run", "example.com/rpc/lib.(*Client).send", call, "internal/poll.(*FD).Write")
+			s.all(all,
+				s.at(selects, "main.client", "example.com/rpc/lib.(*Client).Call", "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if len(a.Findings) != found || (a.Findings[0].Kind == IOKind) != (found == 2) {
@@ -73,18 +67,17 @@ func TestTwoLoops(t *testing.T) {
 		s := newScene()
 		all := s.spawn(8, "main.loop")
 		for i := range 150 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range all {
 				in := "main.(*reader).await"
 				if own && j%2 == 0 || !own && i%100 < 75 {
 					in = "main.(*writer).await"
 				}
-				states[g] = s.at(selects, "main.loop", in, "runtime.selectgo", "runtime.gopark")
+				s.is[g] = s.at(selects, "main.loop", in, "runtime.selectgo", "runtime.gopark")
 				if (i+j)%20 == 0 {
-					states[g] = s.at(runs, "main.loop", in)
+					s.is[g] = s.at(runs, "main.loop", in)
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); min(len(a.Findings), 1) != found {
 			t.Errorf("each has one: %v: %s: %+v", own, a.State, a.Findings)
@@ -98,18 +91,17 @@ func TestFewStandStill(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, "main.reader")
 		for i := range 150 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for j, g := range all {
 				switch {
 				case j < stands:
-					states[g] = s.at(reads, "main.reader", "main.(*conn).header", "internal/poll.(*FD).Read", "runtime.gopark")
+					s.is[g] = s.at(reads, "main.reader", "main.(*conn).header", "internal/poll.(*FD).Read", "runtime.gopark")
 				case (i+j)%20 == 0:
-					states[g] = s.at(runs, "main.reader")
+					s.is[g] = s.at(runs, "main.reader")
 				default:
-					states[g] = s.at(idles, "main.reader", "runtime.chanrecv1", "runtime.gopark")
+					s.is[g] = s.at(idles, "main.reader", "runtime.chanrecv1", "runtime.gopark")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		resting := s.find(t).Resting
 		if len(resting) != 1 || resting[0].Does != want || resting[0].NotMoved() != (want != "") {
@@ -126,11 +118,11 @@ func TestMainSleeps(t *testing.T) {
 		first, worker := s.spawn(1, at)[0], s.spawn(1, "main.worker")[0]
 		for i := range 150 {
 			in := []string{"main.start", "main.stop"}[i/75]
-			states := map[sampledata.GoroutineID]sampledata.State{first: s.at(sleeps, at, "main.run", in, "time.Sleep")}
-			if states[worker] = s.at(idles, "main.worker"); i%10 == 0 {
-				states[worker] = s.at(runs, "main.worker")
+			s.is[first] = s.at(sleeps, at, "main.run", in, "time.Sleep")
+			if s.is[worker] = s.at(idles, "main.worker"); i%10 == 0 {
+				s.is[worker] = s.at(runs, "main.worker")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); a.State != want {
 			t.Errorf("%s sleeps: %s, want %s: %+v", at, a.State, want, a.Resting)
@@ -146,13 +138,13 @@ func TestDelayed(t *testing.T) {
 	delay := s.Monitor(sampledata.Monitor{Name: "threads.run_delay", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
 	cpu := s.Monitor(sampledata.Monitor{Name: "process.cpu", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{worker: s.at(idles, "main.worker")}
+		s.is[worker] = s.at(idles, "main.worker")
 		if i%10 == 0 {
-			states[worker] = s.at(runs, "main.worker")
+			s.is[worker] = s.at(runs, "main.worker")
 		}
 		s.Measure(delay, sampledata.Count(uint64(i)*30_000_000)) // each 20 ms
 		s.Measure(cpu, sampledata.Count(uint64(i)*10_000_000))
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if a.Delayed < 1.4 || a.Delayed > 1.55 || a.NoCPU != 0 {
@@ -188,20 +180,17 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 		s := newScene()
 		all := s.spawn(c.count, c.path[0])
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			if c.serves {
 				if i == 0 {
 					s.spawn(1, "main.serve")
 				}
 				server := s.goroutines[len(s.goroutines)-1]
-				if states[server] = s.at(idles, "main.serve"); i%10 == 0 {
-					states[server] = s.at(runs, "main.serve", "main.handle")
+				if s.is[server] = s.at(idles, "main.serve"); i%10 == 0 {
+					s.is[server] = s.at(runs, "main.serve", "main.handle")
 				}
 			}
-			for _, g := range all {
-				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, c.path...)
-			}
-			s.sample(t, states)
+			s.all(all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, c.path...))
+			s.sample(t)
 		}
 		r := s.Recording()
 		group := sampledata.MarkedGroup{Count: c.count, Reason: c.reason, Verdict: sampledata.Stuck, Wait: c.wait, Kept: -1}
@@ -237,7 +226,7 @@ func TestQueueThatMoves(t *testing.T) {
 		s := newScene()
 		other, all := s.spawn(1, "main.keep")[0], s.spawn(30, "main.visit")
 		for i := range 200 {
-			states := map[sampledata.GoroutineID]sampledata.State{other: s.at(idles, "main.keep")}
+			s.is[other] = s.at(idles, "main.keep")
 			first := i / 20 * 2 // those before it have ended
 			waits := sends
 			switch wait {
@@ -255,13 +244,13 @@ func TestQueueThatMoves(t *testing.T) {
 							s.gone = append(s.gone, g)
 						}
 					case j < first+2:
-						states[g] = s.at(sleeps, "main.visit", "main.index", "main.store")
+						s.is[g] = s.at(sleeps, "main.visit", "main.index", "main.store")
 					default:
-						states[g] = s.at(waits, "main.visit", "main.index", "main.enter")
+						s.is[g] = s.at(waits, "main.visit", "main.index", "main.enter")
 					}
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Where.Function != "main.enter" })
@@ -276,14 +265,14 @@ func TestResultThatWaits(t *testing.T) {
 	s := newScene()
 	other, one := s.spawn(1, "main.run")[0], s.spawn(1, "main.sizes")[0]
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{other: s.at(runs, "main.run", "main.list")}
+		s.is[other] = s.at(runs, "main.run", "main.list")
 		switch {
 		case i < 60:
-			states[one] = s.at(sends, "main.sizes")
+			s.is[one] = s.at(sends, "main.sizes")
 		case i == 60:
 			s.gone = []sampledata.GoroutineID{one}
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind }) {
@@ -306,11 +295,14 @@ func TestStandstillInTheRecording(t *testing.T) {
 			if then == "waits for another lock" && i == 300 {
 				waits.Lock = 0x300
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{all[0]: writes, all[1]: waits, all[2]: waits, all[3]: waits}
+			s.is[all[0]] = writes
+			s.is[all[1]] = waits
+			s.is[all[2]] = waits
+			s.is[all[3]] = waits
 			if i < 20 || then == "runs" && i == 300 {
-				states[all[2]], states[all[3]] = s.at(runs, "main.client", "main.encode"), s.at(runs, "main.client", "main.encode")
+				s.is[all[2]], s.is[all[3]] = s.at(runs, "main.client", "main.encode"), s.at(runs, "main.client", "main.encode")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		f := s.lockFinding(t)
 		if stalls := slices.Contains(f.Signs, stalled); stalls != (then == "") || stalls != (f.Gain.Silent != "") {
@@ -335,7 +327,7 @@ func TestRestsForASleeper(t *testing.T) {
 			if i%20 == 10 || does == runs.Run && i%2 == 0 {
 				meanwhile = s.at(runs, "main.batch")
 			}
-			s.sample(t, map[sampledata.GoroutineID]sampledata.State{client: waits, batcher: meanwhile})
+			s.sample(t, states{client: waits, batcher: meanwhile})
 		}
 		resting := s.find(t).Resting
 		i := slices.IndexFunc(resting, func(r Resting) bool { return r.Class == "go:main.client" })
@@ -354,23 +346,19 @@ func TestLeftBehind(t *testing.T) {
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, "main.tenant", "main.batch", "sync.(*WaitGroup).Wait")
 		left, others, workers := s.spawn(6, "main.tenant"), s.spawn(200, "main.tenant"), s.spawn(3, "main.worker")
 		for i := range 200 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
-			for _, g := range left {
-				states[g] = waits
-			}
-			for _, g := range workers {
-				if states[g] = s.at(idles, "main.worker"); name == "others work" {
-					states[g] = s.at(runs, "main.worker", "main.task")
-				}
+			s.all(left, waits)
+			s.all(workers, s.at(idles, "main.worker"))
+			if name == "others work" {
+				s.all(workers, s.at(runs, "main.worker", "main.task"))
 			}
 			g := others[0]
 			if name == "come and go" {
 				g = others[i]
 			}
-			if states[g] = s.at(sleeps, "main.tenant"); i%3 == 0 {
-				states[g] = s.at(runs, "main.tenant", "main.batch")
+			if s.is[g] = s.at(sleeps, "main.tenant"); i%3 == 0 {
+				s.is[g] = s.at(runs, "main.tenant", "main.batch")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind })
@@ -391,21 +379,13 @@ func TestNotLeftBehind(t *testing.T) {
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, c.above, c.of, "sync.(*WaitGroup).Wait")
 		above, others, below := s.spawn(4, c.above), s.spawn(2, c.above), s.spawn(8, c.below)
 		for i := range 300 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for _, g := range above {
-				states[g] = waits
-			}
-			for j, g := range others {
-				if states[g] = s.at(sleeps, c.above); (i+j)%10 == 0 {
-					states[g] = s.at(runs, c.above, c.of)
-				}
-			}
-			for j, g := range below {
-				if states[g] = s.at(selects, c.below, c.rests); (i+7*j)%40 == 0 {
-					states[g] = s.at(runs, c.below, c.rests, c.works)
-				}
-			}
-			s.sample(t, states)
+			s.all(above, waits)
+			s.all(others, s.at(sleeps, c.above))
+			s.some(i, 10, others, s.at(runs, c.above, c.of))
+			s.all(below, s.at(selects, c.below, c.rests))
+			s.those(below, func(j int) bool { return (i+7*j)%40 == 0 },
+				s.at(runs, c.below, c.rests, c.works))
+			s.sample(t)
 		}
 		if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind }) {
 			t.Errorf("%s: %+v", name, a.Findings)

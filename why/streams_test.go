@@ -23,15 +23,14 @@ func TestStreams(t *testing.T) {
 		reads := s.at(reads, "net/http.(*connReader).backgroundRead", "net.(*conn).Read")
 		waits := s.at(selects, "net/http.(*conn).serve", "main.handle", "main.(*hub).next")
 		for i := range 300 {
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for k, g := range serves {
-				states[g] = s.at(idles, "net/http.(*conn).serve", "bufio.(*Reader).Peek")
+				s.is[g] = s.at(idles, "net/http.(*conn).serve", "bufio.(*Reader).Peek")
 				if k < 2 {
-					states[g], states[streams[k]] = waits, reads
+					s.is[g], s.is[streams[k]] = waits, reads
 					if i%10 == k {
-						states[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.send")
+						s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.send")
 						if c.flushes {
-							states[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.(*hub).next", "net/http.(*response).FlushError")
+							s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.(*hub).next", "net/http.(*response).FlushError")
 						}
 					}
 				}
@@ -40,12 +39,12 @@ func TestStreams(t *testing.T) {
 				reader = begin(int64(200+i), 3)
 			}
 			if others && i%20 < 2 {
-				states[serves[2]], states[reader] = waits, reads
+				s.is[serves[2]], s.is[reader] = waits, reads
 			}
 			if others && i%20 == 2 {
 				s.gone = []sampledata.GoroutineID{reader}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); (len(a.Findings) == 0) != (others || c.flushes) {
 			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)

@@ -54,7 +54,7 @@ func TestTogether(t *testing.T) {
 		if i%5 == 0 {
 			state = moves.at(runs, "main.worker", "main.store", "main.pack")
 		}
-		moves.sample(t, map[sampledata.GoroutineID]sampledata.State{one: state})
+		moves.sample(t, states{one: state})
 	}
 	same, err := Together([]*sampledata.Recording{moves.Recording(), still.Recording()}, configured())
 	if err != nil || len(same) == 0 || !slices.Equal(same[0].Holds, []hotspots.Verdict{hotspots.Yes, hotspots.Maybe}) {

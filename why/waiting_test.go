@@ -16,13 +16,9 @@ func TestPacedByALimit(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, "main.loop")
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range all {
-				if states[g] = s.at(selects, "main.loop", wait); (i+j)%10 == 0 {
-					states[g] = s.at(runs, "main.loop", wait)
-				}
-			}
-			s.sample(t, states)
+			s.all(all, s.at(selects, "main.loop", wait))
+			s.some(i, 10, all, s.at(runs, "main.loop", wait))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
@@ -40,16 +36,13 @@ func TestPacedByALimitOfOthers(t *testing.T) {
 		waits := sends
 		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet(workers)
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{feeder: s.at(waits, "main.feed", "main.put")}
+			s.is[feeder] = s.at(waits, "main.feed", "main.put")
 			if i%10 == 0 {
-				states[feeder] = s.at(runs, "main.feed", "main.put")
+				s.is[feeder] = s.at(runs, "main.feed", "main.put")
 			}
-			for j, g := range workers {
-				if states[g] = s.at(sleeps, "main.work", wait); (i+j)%20 == 0 {
-					states[g] = s.at(runs, "main.work")
-				}
-			}
-			s.sample(t, states)
+			s.all(workers, s.at(sleeps, "main.work", wait))
+			s.some(i, 20, workers, s.at(runs, "main.work"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.feed" })
@@ -67,16 +60,14 @@ func TestLibraryThatPolls(t *testing.T) {
 		s := newScene()
 		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{
-				poller: s.at(sleeps, loop), worker: s.at(idles, "main.work"),
-			}
+			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(idles, "main.work")
 			if strings.HasSuffix(loop, "expire") {
-				states[poller] = s.at(ticks, loop)
+				s.is[poller] = s.at(ticks, loop)
 			}
 			if i%10 == 0 {
-				states[poller], states[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
+				s.is[poller], s.is[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:"+loop })
@@ -104,18 +95,18 @@ func TestHelpersThatWait(t *testing.T) {
 		workers, maker := s.spawn(2, "main.work"), s.spawn(1, "main.produce")[0]
 		frames := strings.Fields(c.stack)
 		for i := range 100 {
-			states := map[sampledata.GoroutineID]sampledata.State{maker: s.at(sleeps, "main.produce")}
+			s.is[maker] = s.at(sleeps, "main.produce")
 			if c.asked || i%20 == 0 {
-				states[maker] = s.at(runs, "main.produce", "main.answer")
+				s.is[maker] = s.at(runs, "main.produce", "main.answer")
 			}
 			for j, g := range workers {
 				waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, frames...)
 				waits.Holders, waits.Evidence = s.HolderSet([]sampledata.GoroutineID{maker}), sampledata.Ambiguous
-				if states[g] = waits; (i+j)%20 == 0 {
-					states[g] = s.at(runs, "main.work", "main.process")
+				if s.is[g] = waits; (i+j)%20 == 0 {
+					s.is[g] = s.at(runs, "main.work", "main.process")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := 0
@@ -143,7 +134,7 @@ func TestWaitsBelow(t *testing.T) {
 		case i%20 == 1:
 			state = s.at(runs, "net/http.(*conn).serve", "main.handle")
 		}
-		s.sample(t, map[sampledata.GoroutineID]sampledata.State{g: state})
+		s.sample(t, states{g: state})
 	}
 	for _, f := range s.find(t).Findings {
 		if below := f.Where.Function == "main.retry"; below != (f.Below > 0.2 && f.Below < 0.23) {
@@ -165,14 +156,9 @@ func TestReadersOfChannels(t *testing.T) {
 		s := newScene()
 		readers := s.spawn(2, strings.Fields(stack)[0])
 		for i := range 80 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range readers {
-				states[g] = s.at(idles, strings.Fields(stack)...)
-				if (i+j)%8 == 0 {
-					states[g] = s.at(runs, strings.Fields(stack)[0], "main.handle")
-				}
-			}
-			s.sample(t, states)
+			s.all(readers, s.at(idles, strings.Fields(stack)...))
+			s.some(i, 8, readers, s.at(runs, strings.Fields(stack)[0], "main.handle"))
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%s: %s: %+v", stack, a.State, a.Findings)
@@ -203,14 +189,12 @@ func TestReadersThatEnd(t *testing.T) {
 				s.gone = readers
 				readers = s.spawn(3, "main.serve")
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for _, g := range readers {
-				states[g] = s.at(reads, append(strings.Fields(c.stack), "internal/poll.(*FD).Read")...)
-			}
+			s.all(readers,
+				s.at(reads, append(strings.Fields(c.stack), "internal/poll.(*FD).Read")...))
 			if !c.ends && i%6 == 5 {
-				states[readers[i%3]] = s.at(runs, strings.Fields(c.stack)...)
+				s.is[readers[i%3]] = s.at(runs, strings.Fields(c.stack)...)
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != c.found {
 			t.Errorf("%s, ends %t: %s: %+v %+v", c.stack, c.ends, a.State, a.Findings, a.Resting)
@@ -224,13 +208,10 @@ func TestWaitWithoutEnder(t *testing.T) {
 	s := newScene()
 	callers, reader := s.spawn(2, "main.caller"), s.spawn(1, "main.reader")[0]
 	for i := range 90 {
-		states := map[sampledata.GoroutineID]sampledata.State{reader: s.at(runs, "main.reader", "main.readByte")}
-		for j, g := range callers {
-			if states[g] = s.at(idles, "main.caller", "main.request", "main.await"); (i+j)%9 == 0 {
-				states[g] = s.at(runs, "main.caller", "main.request")
-			}
-		}
-		s.sample(t, states)
+		s.is[reader] = s.at(runs, "main.reader", "main.readByte")
+		s.all(callers, s.at(idles, "main.caller", "main.request", "main.await"))
+		s.some(i, 9, callers, s.at(runs, "main.caller", "main.request"))
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.readByte" || a.Findings[1].Kind != ChannelKind {
@@ -246,16 +227,12 @@ func TestOtherClassesInOneFunction(t *testing.T) {
 	s := newScene()
 	subscribers, clients := s.spawn(5, "redis/lib.(*channel).receive"), s.spawn(3, "main.client")
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{}
-		for _, g := range subscribers {
-			states[g] = s.at(reads, "redis/lib.(*channel).receive", "redis/lib.(*Reader).readLine", "net.(*conn).Read")
-		}
-		for j, g := range clients {
-			if states[g] = s.at(sleeps, "main.client"); (i+j)%2 == 0 {
-				states[g] = s.at(reads, "main.client", "main.lookup", "redis/lib.(*Client).Get", "redis/lib.(*Reader).readLine", "net.(*conn).Read")
-			}
-		}
-		s.sample(t, states)
+		s.all(subscribers,
+			s.at(reads, "redis/lib.(*channel).receive", "redis/lib.(*Reader).readLine", "net.(*conn).Read"))
+		s.all(clients, s.at(sleeps, "main.client"))
+		s.some(i, 2, clients,
+			s.at(reads, "main.client", "main.lookup", "redis/lib.(*Client).Get", "redis/lib.(*Reader).readLine", "net.(*conn).Read"))
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Class != "go:main.client" {
@@ -274,13 +251,10 @@ func TestSendsToWhoWaits(t *testing.T) {
 			if taken.Lock = 0x100; i%20 == 0 || busy {
 				taken = s.at(runs, "main.take", "main.store")
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{receiver: taken}
-			for j, g := range senders {
-				if states[g] = s.at(idles, "main.forward"); (i+j)%40 == 0 {
-					states[g] = s.at(sends, "main.forward")
-				}
-			}
-			s.sample(t, states)
+			s.is[receiver] = taken
+			s.all(senders, s.at(idles, "main.forward"))
+			s.some(i, 40, senders, s.at(sends, "main.forward"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		n := 0
@@ -303,15 +277,14 @@ func TestAnswersThatTimersSend(t *testing.T) {
 		s := newScene()
 		all := s.spawn(5, "main.produce")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
 				waits := s.at(idles, "main.produce", function)
 				if waits.Lock = uint64(i/5+1)<<8 + uint64(j)<<4; i%5 == 4 && j == i%3 {
 					waits = s.at(runs, "main.produce")
 				}
-				states[g] = waits
+				s.is[g] = waits
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%s: %+v %+v", function, a.Findings, a.Hypotheses)
@@ -330,13 +303,11 @@ func TestReadsAgain(t *testing.T) {
 			if i%20 == 19 {
 				s.gone, readers = readers, s.spawn(3, "main.pump")
 			}
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for _, g := range readers {
-				if states[g] = s.at(reads, "main.pump", "net.(*conn).Read", "internal/poll.(*FD).Read"); i%every == every-1 {
-					states[g] = s.at(runs, "main.pump")
-				}
+			s.all(readers, s.at(reads, "main.pump", "net.(*conn).Read", "internal/poll.(*FD).Read"))
+			if i%every == every-1 {
+				s.all(readers, s.at(runs, "main.pump"))
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
@@ -360,14 +331,13 @@ func TestHandlersThatRead(t *testing.T) {
 		s := newScene()
 		handlers := s.spawn(6, "net/http.(*conn).serve")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range handlers {
 				frames := append([]string{"net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP"}, strings.Fields(stack)...)
-				if states[g] = s.at(reads, append(frames, "net.(*conn).Read")...); (i+j)%5 == 0 {
-					states[g] = s.at(runs, frames[:3]...)
+				if s.is[g] = s.at(reads, append(frames, "net.(*conn).Read")...); (i+j)%5 == 0 {
+					s.is[g] = s.at(runs, frames[:3]...)
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
@@ -391,14 +361,11 @@ func TestConditionsOfQueues(t *testing.T) {
 		s := newScene()
 		workers := s.spawn(4, "main.work")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
-			for j, g := range workers {
-				states[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, strings.Fields(stack)...)
-				if (i+3*j)%8 == 0 {
-					states[g] = s.at(runs, "main.work", "main.process")
-				}
-			}
-			s.sample(t, states)
+			s.all(workers,
+				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, strings.Fields(stack)...))
+			s.those(workers, func(j int) bool { return (i+3*j)%8 == 0 },
+				s.at(runs, "main.work", "main.process"))
+			s.sample(t)
 		}
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != ConditionKind })); n != found {
@@ -416,19 +383,18 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, "main.consume")
 		for i := range 120 {
-			states := map[sampledata.GoroutineID]sampledata.State{}
 			for j, g := range all {
-				switch states[g] = s.at(sleeps, append([]string{"main.consume"}, own...)...); (i + j) % 20 {
+				switch s.is[g] = s.at(sleeps, append([]string{"main.consume"}, own...)...); (i + j) % 20 {
 				case 0:
-					if states[g] = s.at(selects, "main.consume", helper); helper == "main.pause" {
+					if s.is[g] = s.at(selects, "main.consume", helper); helper == "main.pause" {
 						break
 					}
-					states[g] = s.at(runs, append([]string{"main.consume"}, strings.Fields(looks)...)...)
+					s.is[g] = s.at(runs, append([]string{"main.consume"}, strings.Fields(looks)...)...)
 				case 1:
-					states[g] = s.at(runs, "main.consume")
+					s.is[g] = s.at(runs, "main.consume")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind })); n != found {
@@ -445,7 +411,7 @@ func TestWaitsApart(t *testing.T) {
 	s := newScene()
 	all, child := s.spawn(6, "net/http.(*conn).serve"), s.spawn(1, "main.extend")[0]
 	for i := range 100 {
-		states := map[sampledata.GoroutineID]sampledata.State{child: s.at(runs, "main.extend")}
+		s.is[child] = s.at(runs, "main.extend")
 		for j, g := range all {
 			state := s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:9", "net/http.(*persistConn).roundTrip")
 			switch (i + j) % 6 {
@@ -456,9 +422,9 @@ func TestWaitsApart(t *testing.T) {
 			case 2:
 				state = s.at(sleeps, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:15", "time.Sleep")
 			}
-			states[g] = state
+			s.is[g] = state
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	got := make(map[string]float64)
 	for _, f := range s.find(t).Findings {
@@ -504,16 +470,15 @@ func TestAhead(t *testing.T) {
 		s := newScene()
 		makers, taker := s.spawn(2, "main.produce"), s.spawn(1, "main.serve")[0]
 		for i := range 300 {
-			states := map[sampledata.GoroutineID]sampledata.State{taker: s.at(reads, "main.serve", "main.next")}
+			s.is[taker] = s.at(reads, "main.serve", "main.next")
 			if busy || i%20 == 0 {
-				states[taker] = s.at(runs, "main.serve", "main.answer")
+				s.is[taker] = s.at(runs, "main.serve", "main.answer")
 			}
-			for _, g := range makers {
-				if states[g] = s.at(sends, "main.produce"); i%20 == 0 {
-					states[g] = s.at(runs, "main.produce", "main.make")
-				}
+			s.all(makers, s.at(sends, "main.produce"))
+			if i%20 == 0 {
+				s.all(makers, s.at(runs, "main.produce", "main.make"))
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
@@ -536,13 +501,12 @@ func TestResultsThatNobodyTakesYet(t *testing.T) {
 				}
 				s.spawn(2, "main.list")
 			}
-			states := make(map[sampledata.GoroutineID]sampledata.State)
 			for _, g := range s.goroutines[len(s.goroutines)-2:] {
-				if states[g] = s.at(sends, "main.list"); c.goesOn && i%15 >= 12 || c.again && i%5 == 0 {
-					states[g] = s.at(runs, "main.list", "main.sort")
+				if s.is[g] = s.at(sends, "main.list"); c.goesOn && i%15 >= 12 || c.again && i%5 == 0 {
+					s.is[g] = s.at(runs, "main.list", "main.sort")
 				}
 			}
-			s.sample(t, states)
+			s.sample(t)
 		}
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })

@@ -16,16 +16,15 @@ func work(t *testing.T, workers, samples int, computes func(worker, sample int) 
 	s := newScene()
 	all := s.spawn(workers, "main.worker")
 	for i := range samples {
-		states := map[sampledata.GoroutineID]sampledata.State{}
 		for j, g := range all {
 			state := s.at(idles, "main.worker")
 			if computes(j, i) {
 				state = s.at(runs, "main.worker", "main.crunch")
 				state.Labels = s.LabelSet([]sampledata.Label{{Key: "tenant", Value: label(j)}})
 			}
-			states[g] = state
+			s.is[g] = state
 		}
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
@@ -86,15 +85,15 @@ func TestShortLivesDoNotStandOut(t *testing.T) {
 	s := newScene()
 	server := s.spawn(1, "main.main")[0]
 	for i := range 300 {
-		states := map[sampledata.GoroutineID]sampledata.State{server: s.at(idles, "main.main")}
+		s.is[server] = s.at(idles, "main.main")
 		for j, g := range s.spawn(10, "main.request") {
-			states[g] = s.at(sleeps, "main.request", "main.pause")
+			s.is[g] = s.at(sleeps, "main.request", "main.pause")
 			if j == i%10 {
-				states[g] = s.at(runs, "main.request", "main.crunch")
+				s.is[g] = s.at(runs, "main.request", "main.crunch")
 			}
 		}
 		s.gone = slices.Clone(s.goroutines[max(1, len(s.goroutines)-20) : len(s.goroutines)-10])
-		s.sample(t, states)
+		s.sample(t)
 	}
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
