@@ -70,7 +70,11 @@ func (c *Calls) head(b *strings.Builder) {
 	if c.Span != (views.Span{}) {
 		seen = "begun " + c.Span.String()
 	}
-	termtext.Fprintf(b, "%s: %s %s%s\n", c.Function, Counted(len(c.Calls), "call"), seen, rate)
+	more := ""
+	if c.Merges() {
+		more = " or more,"
+	}
+	termtext.Fprintf(b, "%s: %s%s %s%s\n", c.Function, Counted(len(c.Calls), "call"), more, seen, rate)
 	if c.Whole() > 0 {
 		before := ""
 		if c.Source == calls.Samples && c.Short() > 0 { // shorter ones are not seen
@@ -97,17 +101,23 @@ func (c *Calls) head(b *strings.Builder) {
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
 		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
 	}
-	switch {
-	case !c.Merges():
-	case c.Touches():
-		b.WriteString(paragraph("", termtext.Sprintf("Some of the calls that have %s of the time are probably several that followed one another: before them, the goroutine was outside in one sample only.",
-			sharePercent(c.Touching))))
-	case c.Repeats():
-		b.WriteString(paragraph("", termtext.Sprintf("Calls that have %s of the time may be several that followed one another, or the function loops: in them, the goroutine came back to a wait, or was never seen outside.",
-			sharePercent(c.Several))))
-	default:
-		b.WriteString(paragraph("", fmt.Sprintf("Calls in up to %d samples are probably several that took less than an interval each: chance alone would show about as many.", c.ByChance)))
+	if c.Merges() {
+		b.WriteString(paragraph("", c.mergesText()))
+		termtext.Fprintf(b, "To time each call: cpprof record --calls %s\n", words.Shell(c.Function))
 	}
+}
+
+// mergesText says which calls may be several.
+func (c *Calls) mergesText() string {
+	switch {
+	case c.Touches():
+		return fmt.Sprintf("Some of the calls that have %s of the time are probably several that followed one another: before them, the goroutine was outside in one sample only.",
+			sharePercent(c.Touching))
+	case c.Repeats():
+		return fmt.Sprintf("Calls that have %s of the time may be several that followed one another, or the function loops: in them, the goroutine came back to a wait, or was never seen outside.",
+			sharePercent(c.Several))
+	}
+	return fmt.Sprintf("Calls in up to %d samples are probably several that took less than an interval each: chance alone would show about as many.", c.ByChance)
 }
 
 // sourceText says where the calls are from, and what that can't show.
