@@ -123,7 +123,7 @@ func (a *app) findLocks(r *sampledata.Recording, o views.Options, by locks.By,
 			return lockItem{key: l.String(), lock: l, row: report.LockRow(f.Analysis, l)}
 		})
 	}
-	deadlocks := lists.Each(f.Deadlocks, func(d *locks.Deadlock) lockItem {
+	deadlocks := lists.Each(slices.Concat(f.Deadlocks, f.Seeming), func(d *locks.Deadlock) lockItem {
 		return lockItem{key: report.DeadlockLine(d), deadlock: d}
 	})
 	f.items = append(deadlocks, f.items...)

@@ -35,8 +35,7 @@ type Locks struct {
 func (of *Locks) Write(w io.Writer) {
 	a, top, width := of.Analysis, of.Top, of.Width
 	b := new(strings.Builder)
-	writeDeadlocks(b, "", of.Recording, a.Deadlocks, top)
-	writeSeeming(b, of.Recording, a.Seeming, top)
+	writeDeadlocks(b, "", of.Recording, a, top)
 	describeOne := func(l *locks.Lock, b *wrapper) string { return describe(a, l, b) }
 	termtext.Fprintf(b, "%s\n", LockWaits(a))
 	lockTable(b, width, LockHeads(a), a.Locks, first(a.Locks, top), moreLocks,
@@ -417,38 +416,33 @@ func (b *wrapper) wrap(line string, indent int, text string) {
 // DeadlockSpan returns a heading for a deadlock with the time
 // from which, and until which, it was seen.
 func DeadlockSpan(r *sampledata.Recording, d *locks.Deadlock) string {
+	from := span(r.Samples.Time(int(d.First)))
+	if d.Seems {
+		return "Not moved since " + from + ", and nobody else may hold the lock, as far as is known:"
+	}
 	until := "to the last sample"
 	if int(d.Last) < r.Samples.Len()-1 {
 		until = "to " + span(r.Samples.Time(int(d.Last)))
 	}
-	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"),
-		span(r.Samples.Time(int(d.First))), until)
+	return fmt.Sprintf("DEADLOCK in %s, from %s %s:", Counted(d.Samples, "sample"), from, until)
 }
 
 // writeDeadlocks writes the first top deadlocks (all if top is
-// 0) of a recording. Each heading begins with a prefix.
+// 0) of a recording, and what seem to be some. Each heading begins
+// with a prefix.
 func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
-	deadlocks []*locks.Deadlock, top int) {
-	shown := first(deadlocks, top)
-	for _, d := range shown {
-		termtext.Fprintf(b, "%s%s\n%s\n", prefix, DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
-	}
-	if more := len(deadlocks) - len(shown); more > 0 {
-		termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", prefix,
-			Counted(more, "more deadlock"))
-	}
-}
-
-// writeSeeming writes the first goroutines that seem to wait for
-// themselves.
-func writeSeeming(b *strings.Builder, r *sampledata.Recording, all []*locks.Deadlock, top int) {
-	shown := first(all, top)
-	for _, d := range shown {
-		termtext.Fprintf(b, "Not moved since %s, and nobody else may hold the lock, as far as is known:\n%s\n",
-			span(r.Samples.Time(int(d.First))), termtext.Text(inCircle(d, "may hold")))
-	}
-	if more := len(all) - len(shown); more > 0 {
-		termtext.Fprintf(b, "%d more like that (--top 0 shows all)\n\n", more)
+	a *locks.Analysis, top int) {
+	for _, kind := range []struct {
+		all  []*locks.Deadlock
+		name string
+	}{{a.Deadlocks, "more deadlock"}, {a.Seeming, "more wait"}} {
+		shown := first(kind.all, top)
+		for _, d := range shown {
+			termtext.Fprintf(b, "%s%s\n%s\n", prefix, DeadlockSpan(r, d), termtext.Text(Deadlock(d)))
+		}
+		if more := len(kind.all) - len(shown); more > 0 {
+			termtext.Fprintf(b, "%s%s (--top 0 shows all)\n\n", prefix, Counted(more, kind.name))
+		}
 	}
 }
 
@@ -470,17 +464,20 @@ func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
 // wait for one another.
 func DeadlockLine(d *locks.Deadlock) string {
 	ids := lists.Each(d.Members, func(m locks.Member) int64 { return m.Goroutine })
+	if d.Seems {
+		return goids(ids) + " seems to wait for a lock that it holds"
+	}
 	return fmt.Sprintf("DEADLOCK of %s, %s", goids(ids),
 		either(len(ids), "which waits for a lock that it holds", "each waiting for a lock of the next"))
 }
 
 // Deadlock describes the goroutines that wait for one another, with their
 // stacks, the innermost call first.
-func Deadlock(d *locks.Deadlock) string { return inCircle(d, "holds") }
-
-// inCircle does so. The verb says what each does with the lock that
-// the one before waits for.
-func inCircle(d *locks.Deadlock, verb string) string {
+func Deadlock(d *locks.Deadlock) string {
+	verb := "holds"
+	if d.Seems {
+		verb = "may hold"
+	}
 	b := &wrapper{width: lineWidth}
 	for i, m := range d.Members {
 		next := d.Members[(i+1)%len(d.Members)]

@@ -226,8 +226,8 @@ type LocksCompared struct {
 func (of *LocksCompared) Write(w io.Writer) {
 	c, a, b, top, width := of.Comparison, of.New, of.Old, of.Top, of.Width
 	text := new(strings.Builder)
-	writeDeadlocks(text, b.Name+": ", b.Recording, c.Old.Deadlocks, top)
-	writeDeadlocks(text, a.Name+": ", a.Recording, c.New.Deadlocks, top)
+	writeDeadlocks(text, b.Name+": ", b.Recording, c.Old, top)
+	writeDeadlocks(text, a.Name+": ", a.Recording, c.New, top)
 	termtext.Fprintf(text, "old is %s: %s\nnew is %s: %s\n", b.Name, LockWaits(c.Old), a.Name,
 		LockWaits(c.New))
 	for i, side := range []*locks.Analysis{c.Old, c.New} {

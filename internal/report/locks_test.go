@@ -104,4 +104,8 @@ func TestDeadlockLine(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 	}
+	const seems = "goroutine 21 seems to wait for a lock that it holds"
+	if got := DeadlockLine(&locks.Deadlock{Members: members[:1], Seems: true}); got != seems {
+		t.Errorf("%q", got)
+	}
 }

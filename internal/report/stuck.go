@@ -26,6 +26,7 @@ type Stuck struct {
 	Basis   Basis
 
 	Deadlocked int // goroutines that the samples show in deadlocks
+	Seeming    int // goroutines that seem to wait for a lock that they hold
 
 	sampled bool // it is of a recording, and not of a moment
 }
@@ -51,6 +52,7 @@ func StuckOf(r *sampledata.Recording, program string) *Stuck {
 		for _, d := range a.Deadlocks {
 			s.Deadlocked += len(d.Members)
 		}
+		s.Seeming = len(a.Seeming)
 	}
 	return s
 }
@@ -67,6 +69,10 @@ func (s *Stuck) Write(w io.Writer) {
 	if s.Answer.Stuck+s.Others == 0 && s.Deadlocked > 0 {
 		fmt.Fprintf(b, "But the samples show %s in a deadlock, which the heap doesn't prove: see 'cpprof locks'.\n",
 			Counted(s.Deadlocked, "goroutine"))
+	}
+	if n := s.Seeming; n > 0 {
+		fmt.Fprintf(b, "%s to wait for a lock that %s: see 'cpprof locks'.\n",
+			Counted(n, "goroutine")+either(n, " seems", " seem"), either(n, "it holds", "they hold"))
 	}
 	for _, f := range s.Findings {
 		s.writeFinding(b, &f)
@@ -328,6 +334,7 @@ type stuckJSON struct {
 	Stuck       int            `json:"stuck"`
 	Others      int            `json:"not_proved"`
 	Deadlocked  int            `json:"deadlocked,omitempty"` // by the samples
+	Seeming     int            `json:"seeming,omitempty"`    // see Stuck
 	Findings    []stuckFinding `json:"findings"`
 	Proved      bool           `json:"proved"`
 	Doubt       string         `json:"doubt,omitempty"`
@@ -365,7 +372,7 @@ func (s *Stuck) WriteJSON(w io.Writer) error {
 	m := s.Marking
 	j := stuckJSON{
 		Program: s.Program, PID: s.PID, Goroutines: m.Goroutines, Stuck: s.Answer.Stuck,
-		Others: s.Others, Deadlocked: s.Deadlocked, Proved: m.Proved,
+		Others: s.Others, Deadlocked: s.Deadlocked, Seeming: s.Seeming, Proved: m.Proved,
 		Doubt: m.Doubt, Findings: []stuckFinding{}, Passes: m.Passes, Seconds: m.Took.Seconds(),
 		LongestHalt: m.MaxHalt.Seconds() * 1e3, Heap: m.Heap, MaxHalt: m.NeedsHalt.Seconds() * 1e3,
 		MaxMemory: m.NeedsMemory, Basis: s.Basis,

@@ -21,33 +21,43 @@ func TestUnmarked(t *testing.T) {
 }
 
 // If the heap proves nothing, a deadlock that the samples show
-// is not denied.
+// is not denied, nor what seems to be one.
 func TestStuckBesideADeadlock(t *testing.T) {
-	b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
-	f := b.Function(sampledata.Function{Name: "main.move"})
-	stack := b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f})
-	both := []sampledata.GoroutineID{b.Goroutine(sampledata.Goroutine{ID: 1, Start: f}), b.Goroutine(sampledata.Goroutine{ID: 2, Start: f})}
-	var changes []sampledata.Change
-	for i, g := range both {
-		changes = append(changes, sampledata.Change{Goroutine: g, State: sampledata.State{Run: sampledata.Blocked, Stack: stack,
-			Reason: "sync.Mutex.Lock", Lock: 0x10 * uint64(i+1), Evidence: sampledata.Inferred, Holders: b.HolderSet(both[1-i : 2-i])}})
-	}
-	idle := []sampledata.GoroutineID{sampledata.IdleProcessor, sampledata.IdleProcessor}
-	for i, c := range [][]sampledata.Change{changes, nil, nil} {
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Second, Processors: idle}, c); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		evidence   sampledata.Evidence
+		next       int // who has the lock that a goroutine waits for
+		text, json string
+	}{
+		{sampledata.Inferred, 1, "But the samples show 2 goroutines in a deadlock", `"deadlocked": 2`},
+		{sampledata.Ambiguous, 0, "2 goroutines seem to wait for a lock that they hold", `"seeming": 2`},
+	} {
+		b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
+		f := b.Function(sampledata.Function{Name: "main.move"})
+		stack := b.Node(sampledata.Node{Parent: sampledata.NoStack, Function: f})
+		both := []sampledata.GoroutineID{b.Goroutine(sampledata.Goroutine{ID: 1, Start: f}), b.Goroutine(sampledata.Goroutine{ID: 2, Start: f})}
+		var changes []sampledata.Change
+		for i, g := range both {
+			has := both[(i+c.next)%2:][:1]
+			changes = append(changes, sampledata.Change{Goroutine: g, State: sampledata.State{Run: sampledata.Blocked, Stack: stack,
+				Reason: "sync.Mutex.Lock", Lock: 0x10 * uint64(i+1), Evidence: c.evidence, Holders: b.HolderSet(has)}})
 		}
-	}
-	r := b.Recording()
-	r.Marking = &sampledata.Marking{Goroutines: 2, Passes: 1}
-	text, data := new(strings.Builder), new(strings.Builder)
-	of := StuckOf(r, "move")
-	of.Write(text)
-	if err := of.WriteJSON(data); err != nil || !strings.Contains(data.String(), `"deadlocked": 2`) {
-		t.Errorf("%v: %s", err, data)
-	}
-	if got := text.String(); !strings.Contains(got, "none was found to be stuck for good\nBut the samples show 2 goroutines in a deadlock") {
-		t.Error(got)
+		idle := []sampledata.GoroutineID{sampledata.IdleProcessor, sampledata.IdleProcessor}
+		for i, changes := range [][]sampledata.Change{changes, nil, nil, nil} {
+			if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Second, Processors: idle}, changes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := b.Recording()
+		r.Marking = &sampledata.Marking{Goroutines: 2, Passes: 1}
+		text, data := new(strings.Builder), new(strings.Builder)
+		of := StuckOf(r, "move")
+		of.Write(text)
+		if err := of.WriteJSON(data); err != nil || !strings.Contains(data.String(), c.json) {
+			t.Errorf("%v: %s", err, data)
+		}
+		if got := text.String(); !strings.Contains(got, "none was found to be stuck for good\n"+c.text) {
+			t.Error(got)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ type Deadlock struct {
 	Members     []Member // each waits for a lock of the next one, the last for one of the first
 	First, Last int32    // first and last sample of the recording that shows it
 	Samples     int      // number of samples that show it
+	Seems       bool     // it is not proved: of Analysis.Seeming
 }
 
 // A Member is a goroutine in a deadlock.

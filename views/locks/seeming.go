@@ -28,7 +28,7 @@ func (l *ledger) seeming() (all []*Deadlock) {
 		}
 		s := run.State()
 		lock := l.ids.locks[l.ids.instance(run)].label
-		all = append(all, &Deadlock{First: first, Last: last, Samples: int(last-first) + 1,
+		all = append(all, &Deadlock{First: first, Last: last, Samples: int(last-first) + 1, Seems: true,
 			Members: []Member{member(l.r, run.Goroutine, &s, l.classOf(run), lock)}})
 	}
 	return all
