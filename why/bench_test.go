@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -69,8 +70,6 @@ func BenchmarkFind(b *testing.B) {
 	b.ReportMetric(float64(r.Runs.Len()), "runs")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Find(r, configured()); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(Find(r, configured()))(b)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -62,10 +63,7 @@ func TestStartedMembers(t *testing.T) {
 			s.gone = append(s.gone, part)
 		}
 	}
-	e, err := newEvidence(s.Recording(), configured().Views)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fixture.Must(newEvidence(s.Recording(), configured().Views))(t)
 	causes, _ := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
 	if len(causes) != 1 || causes[0].Class != "go:main.fetch" || causes[0].Certainty != Started ||
 		causes[0].Activity != Sleeping || causes[0].Share < 0.99 {
@@ -98,10 +96,7 @@ func TestStages(t *testing.T) {
 		s.gone = append(s.gone, stages...)
 		s.sample(t, states{s.goroutines[0]: s.at(idles, "main.serve")})
 	}
-	e, err := newEvidence(s.Recording(), configured().Views)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fixture.Must(newEvidence(s.Recording(), configured().Views))(t)
 	rows := 0.0
 	causes, _ := e.blame(func(at *situation) bool { return at.state.Doing == views.AwaitingGroup })
 	for _, c := range causes {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -104,9 +105,7 @@ func (s *scene) sample(t *testing.T, more ...states) {
 			n++
 		}
 	}
-	if err := s.Sample(sampledata.Sample{Time: s.now, Processors: held}, changes); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Sample(sampledata.Sample{Time: s.now, Processors: held}, changes))
 	clear(s.is)
 }
 
@@ -115,17 +114,9 @@ func (s *scene) sample(t *testing.T, more ...states) {
 func (s *scene) find(t *testing.T) *Answer {
 	t.Helper()
 	r := s.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
-	a, err := Find(r, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := Find(r, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
+	a := fixture.Must(Find(r, configured()))(t)
+	again := fixture.Must(Find(r, configured()))(t)
 	if x, y := fmt.Sprint(briefly(a)), fmt.Sprint(briefly(again)); x != y {
 		t.Errorf("asked again, it says\n%s\nand not\n%s", y, x)
 	}
@@ -135,10 +126,7 @@ func (s *scene) find(t *testing.T) *Answer {
 			t.Errorf("%s of %s holds; a finding: %t, the reason: %q", h.Kind, h.Where, isFinding, h.Note)
 		}
 	}
-	same, err := Compare(r, r, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := fixture.Must(Compare(r, r, configured()))(t)
 	if len(same.Findings) > 0 || len(same.Improved) > 0 {
 		t.Errorf("compared with itself, %+v is slower, and %+v has improved", same.Findings, same.Improved)
 	}
@@ -248,10 +236,7 @@ func TestStillIsNotIdle(t *testing.T) {
 		}
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 206, IDs: []int64{7}, Waited: time.Hour, Kept: -1}}}
-		a, err := Find(r, configured())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(Find(r, configured()))(t)
 		if a.State != c.want || len(a.Findings) > 0 {
 			t.Errorf("%s: %s: %+v", name, a.State, a.Findings)
 		}
@@ -309,9 +294,7 @@ func TestTooFewSamples(t *testing.T) {
 	if a := s.find(t); a.State != TooLittle || len(a.Findings) > 0 || a.Exited {
 		t.Errorf("%s, it ended: %t: %+v", a.State, a.Exited, a.Findings)
 	}
-	if err := s.Finish(sampledata.End{Cause: sampledata.EndExited}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Finish(sampledata.End{Cause: sampledata.EndExited}))
 	if a := s.find(t); a.State != TooLittle || !a.Exited {
 		t.Errorf("at its end: %s, it ended: %t", a.State, a.Exited)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -93,10 +94,7 @@ func TestBarrierIsNoRest(t *testing.T) {
 			}
 			s.sample(t)
 		}
-		e, err := newEvidence(s.Recording(), configured().Views)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fixture.Must(newEvidence(s.Recording(), configured().Views))(t)
 		for _, at := range e.situations {
 			if at.state.Doing == views.AwaitingCondition && at.idle != idle {
 				t.Errorf("%s: idle: %t", wait, at.idle)
@@ -229,9 +227,7 @@ func TestPlacesInPoolsAreNoWork(t *testing.T) {
 			for _, g := range all { // each time, it has run in between
 				changes = append(changes, sampledata.Change{Goroutine: g, Again: true, State: s.at(selects, "main.request", last, "redis/lib.(*Pool).vacant")})
 			}
-			if err := s.Sample(sampledata.Sample{Time: s.now}, changes); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, s.Sample(sampledata.Sample{Time: s.now}, changes))
 		}
 		a := s.find(t)
 		if len(a.Findings) == 1 != waits {

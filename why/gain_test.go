@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -12,13 +13,8 @@ import (
 func (s *scene) asked(t *testing.T, name string, half bool) *Gain {
 	t.Helper()
 	r := s.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
-	removal, err := Without(r, configured(), name, half)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
+	removal := fixture.Must(Without(r, configured(), name, half))(t)
 	return removal.Gain
 }
 
@@ -173,10 +169,7 @@ func TestGainIsSilent(t *testing.T) {
 // some samples.
 func TestMomentsAreBounded(t *testing.T) {
 	r := wide(3000, 1000)
-	s, err := newSearcher(r, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(newSearcher(r, configured()))(t)
 	m, workers := newMoments(s), 0
 	for i, samples := range m.samples {
 		if i > 0 && samples <= m.samples[i-1] {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -128,10 +129,7 @@ func TestProbableLeak(t *testing.T) {
 			if !marked {
 				r.Marking = nil
 			}
-			a, err := Find(r, configured())
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := fixture.Must(Find(r, configured()))(t)
 			i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
 			if i < 0 {
 				t.Fatalf("served %v: %+v", served, a.Findings)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -57,10 +58,7 @@ func busyRecording(t *testing.T) *sampledata.Recording {
 	for i := range 100 {
 		fmt.Fprintf(&b, "sample %v\n g0 running n1\n", time.Duration(i)*10*time.Millisecond)
 	}
-	r, err := sampledata.ReadText(strings.NewReader(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
 	return r
 }
 
@@ -84,10 +82,7 @@ func TestFindingsAreMeasured(t *testing.T) {
 	caller.Function = "main.main"
 	caller.Sites = []sampledata.CallSite{{Caller: "main.init", Calls: 2000, Elapsed: caller.Elapsed}}
 	r.Probes = []sampledata.Probe{refused, caller}
-	a, err := Find(r, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fixture.Must(Find(r, configured()))(t)
 	if len(a.Findings) == 0 || len(a.Findings[0].Measured) != 2 {
 		t.Fatalf("%+v", a.Findings)
 	}
@@ -101,10 +96,7 @@ func TestFindingsAreMeasured(t *testing.T) {
 // begins late is NO or MAYBE at first, and YES in the end.
 func TestCourseOfVerdicts(t *testing.T) {
 	r := busyRecording(t)
-	e, err := newEvidence(r, configured().Views)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := fixture.Must(newEvidence(r, configured().Views))(t)
 	all := make([]hotspots.Observation, 100)
 	for i := range all {
 		all[i] = hotspots.Observation{Weight: 1, Base: 1}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -23,10 +24,7 @@ func TestSamplesOfAProbedFunction(t *testing.T) {
 			b.WriteString(" g0 running n0\n g1 waiting n0\n")
 		}
 	}
-	r, err := sampledata.ReadText(strings.NewReader(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
 	p := &sampledata.Probe{Function: "main.work", From: 40 * time.Millisecond, To: 240 * time.Millisecond, Calls: 100}
 	got := SamplesOf(r, p)
 	if got.Samples != 20 || got.Inside != 1 || got.Mean != 2*time.Millisecond || got.Running != 0.5 || got.Waiting != 0.5 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -49,9 +50,7 @@ func TestReadyUntilAThreadHasWoken(t *testing.T) {
 			at := time.Duration(i+1) * 20 * time.Millisecond
 			s.Measure(cpu, sampledata.Count(uint64(used*float64(at))))
 			held := []sampledata.GoroutineID{hashes[0], sampledata.SystemProcessor}
-			if err := s.Sample(sampledata.Sample{Time: at, Processors: held}, changes); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, s.Sample(sampledata.Sample{Time: at, Processors: held}, changes))
 		}
 		a := s.find(t)
 		if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind }) != slow {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calls"
 )
@@ -359,19 +360,10 @@ func TestNobodyElseIsAtWork(t *testing.T) {
 	other := s.spawn(1, "main.work")[0]
 	s.spawn(4, "net/http.(*conn).serve")
 	handlers(s, other, func(int) sampledata.State { return s.at(runs, "main.work") })
-	table, err := calls.Of(s.Recording(), "main.result")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(calls.Of(s.Recording(), "main.result"))(t)
 	c, _ := calls.ParseCondition("> 1ms")
-	only, err := table.Restrict(c, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := Find(only, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	only := fixture.Must(table.Restrict(c, false))(t)
+	a := fixture.Must(Find(only, configured()))(t)
 	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, nobodyElse) }) {
 		t.Errorf("in calls alone: %+v", a.Findings)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -201,10 +202,7 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 			group.IDs = append(group.IDs, r.Goroutines.At(g).ID)
 		}
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{group}}
-		a, err := Find(r, configured())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(Find(r, configured()))(t)
 		if found := len(a.Findings) == 1 && a.Findings[0].Kind == StuckKind; found != c.found || !found && a.State != Unmoved {
 			t.Errorf("%s: %s %+v", name, a.State, a.Findings)
 		}
@@ -213,8 +211,8 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 			t.Errorf("%s: that it can never go on is said: %v", name, said)
 		}
 		r.Marking.Groups[0].Verdict = sampledata.Suspected
-		if a, err = Find(r, configured()); err != nil || slices.ContainsFunc(a.Resting, never) {
-			t.Errorf("%s: that it can never go on is said though it is not known: %v", name, err)
+		if a = fixture.Must(Find(r, configured()))(t); slices.ContainsFunc(a.Resting, never) {
+			t.Errorf("%s: that it can never go on is said though it is not known", name)
 		}
 	}
 }

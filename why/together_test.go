@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -30,10 +31,7 @@ func TestTogether(t *testing.T) {
 		}
 		all = append(all, s.Recording())
 	}
-	found, err := Together(all, configured())
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := fixture.Must(Together(all, configured()))(t)
 	i := slices.IndexFunc(found, func(c *Common) bool { return c.Kind == LockKind })
 	if i < 0 {
 		t.Fatalf("no finding is about the lock: %+v", found)
