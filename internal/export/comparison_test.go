@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -22,10 +23,7 @@ import (
 
 func TestFoldedComparison(t *testing.T) {
 	tree := smallTree(t)
-	both, err := calltree.Merge(tree, tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := fixture.Must(calltree.Merge(tree, tree))(t)
 	s := subjectOf(nil, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old", Recording: new(sampledata.Recording)}
 	if got := write(t, "folded", s); !strings.Contains(got, "go:main.worker;main.worker;main.f;:MONITOR;go:main.holder;:RUN 7 7\n") {
@@ -60,14 +58,9 @@ func TestComparisons(t *testing.T) {
 func bothOf(t testing.TB, a, b *sampledata.Recording) *Subject {
 	t.Helper()
 	against := views.Named{Name: "old.cpprof", Recording: b}
-	compared, err := views.Compare(views.Named{Name: "run.cpprof", Recording: a}, against, views.Options{}, views.Threads)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := compared.Merge()
-	if err != nil {
-		t.Fatal(err)
-	}
+	compared := fixture.Must(
+		views.Compare(views.Named{Name: "run.cpprof", Recording: a}, against, views.Options{}, views.Threads))(t)
+	both := fixture.Must(compared.Merge())(t)
 	s := subjectOf(a, views.Options{}, both)
 	s.View, s.Against = views.Threads, against
 	return s
@@ -133,16 +126,10 @@ func TestGraphComparison(t *testing.T) {
 		b.Add(0, b.Stack("main.add", ":MONITOR"), wait, 1)
 		b.Add(0, b.Stack("main.log", ":RUN"), same, 1)
 		b.SetDenominator(0, big.NewRat(100, 1))
-		of, err := b.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := fixture.Must(b.Tree())(t)
 		return of
 	}
-	both, err := calltree.Merge(tree(30, 50, 15), tree(60, 0, 15))
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := fixture.Must(calltree.Merge(tree(30, 50, 15), tree(60, 0, 15)))(t)
 	s := subjectOf(&sampledata.Recording{Profile: &sampledata.Profile{}}, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old.cpprof", Recording: s.Recording}
 	checkGraph(t, s, map[string]string{
@@ -162,17 +149,9 @@ func TestGraphComparison(t *testing.T) {
 	once := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "inuse_space", "bytes")
 	twice.Add(0, twice.Stack("main.cache"), 200, 1)
 	once.Add(0, once.Stack("main.cache"), 100, 1)
-	a, err := twice.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := once.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if both, err = calltree.Merge(a, b); err != nil {
-		t.Fatal(err)
-	}
+	a := fixture.Must(twice.Tree())(t)
+	b := fixture.Must(once.Tree())(t)
+	both = fixture.Must(calltree.Merge(a, b))(t)
 	s = subjectOf(s.Recording, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old.pb.gz", Recording: s.Recording}
 	checkGraph(t, s, map[string]string{"*": "old 50.0 %, new 100.0 %: +50.0 red", "main.cache": "old 50.0 %, new 100.0 %: +50.0 red"})
@@ -183,10 +162,7 @@ func TestGraphComparison(t *testing.T) {
 // of nodes.
 func checkGraph(t *testing.T, s *Subject, want map[string]string) {
 	t.Helper()
-	g, err := newCallGraph(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(newCallGraph(s))(t)
 	got := map[string]string{}
 	for i := range g.nodes {
 		colour := "grey"
@@ -254,30 +230,19 @@ func TestRefinedComparison(t *testing.T) {
 	old.Add(0, old.Stack("main.worker", ":RUN"), 4, 1)
 	old.Add(0, old.Stack("main.worker", "main.g", ":WAIT"), 5, 1)
 	old.Add(0, old.Stack("main.worker", "runtime.Gosched", ":LOAD"), 3, 1) // which is also in an aspect
-	before, err := old.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := calltree.Merge(smallTree(t), before)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := fixture.Must(old.Tree())(t)
+	both := fixture.Must(calltree.Merge(smallTree(t), before))(t)
 	s := subjectOf(&sampledata.Recording{}, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old", Recording: s.Recording}
 	for _, path := range []string{"*", "* main.worker"} {
-		if err := s.Session.Apply(refine.Step{Kind: refine.KindDown, Text: path}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Session.Apply(refine.Step{Kind: refine.KindDown, Text: path}))
 	}
 	s.Refined = true
 	want := "go:main.worker;main.worker;:RUN 4 10\ngo:main.worker;main.worker;main.f 0 7\ngo:main.worker;main.worker;main.g 5 0\ngo:main.worker;main.worker;runtime.Gosched 3 0\n"
 	if got := write(t, "folded", s); !sameLines(got, want) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	p, err := profile.ParseData([]byte(write(t, "pprof", s)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(profile.ParseData([]byte(write(t, "pprof", s))))(t)
 	if len(p.Sample) != 4 {
 		t.Errorf("%d stacks in the profile, want those of 4 entries: %v", len(p.Sample), p)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -19,10 +20,7 @@ const hostile = "main.evil;\n\x1b[31m\"},</script>\u2028\xff,=cmd|' /C calc'!A0"
 // subject returns a view of a recording as a subject.
 func subject(t testing.TB, r *sampledata.Recording, o views.Options, view views.Maker) *Subject {
 	t.Helper()
-	v, err := view(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(view(r, o))(t)
 	return subjectOf(r, o, v)
 }
 
@@ -55,17 +53,12 @@ func hostileRecording(t testing.TB) *sampledata.Recording {
 			}
 		}
 		s := sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
-		if err := b.Sample(s, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(s, changes))
 	}
-	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: 40 * time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t,
+		b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: 40 * time.Millisecond}))
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -76,19 +69,13 @@ func smallTree(t testing.TB) *calltree.Tree {
 	b.Add(0, b.Stack("main.worker", ":RUN"), 10, 1)
 	b.Add(0, b.Stack("main.worker", "main.f", ":MONITOR", "go:main.holder", ":RUN"), 20, 3)
 	b.Add(0, b.Stack("main.worker", "main.f", ":WAIT"), 1, 2)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	return tree
 }
 
 func write(t testing.TB, name string, s *Subject) string {
 	t.Helper()
-	f, err := Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(Lookup(name))(t)
 	var out bytes.Buffer
 	if err := f.Write(&out, s); err != nil {
 		t.Fatalf("%s: %v", name, err)
@@ -128,19 +115,14 @@ go:main.worker;main.worker;main.f;:WAIT 1
 func TestRefinedTree(t *testing.T) {
 	s := subjectOf(nil, views.Options{}, &views.View{Tree: smallTree(t)})
 	for _, step := range []refine.Step{{Kind: refine.KindDown, Text: "*"}, {Kind: refine.KindDown, Text: "* main.worker"}} {
-		if err := s.Session.Apply(step); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Session.Apply(step))
 	}
 	s.Refined = true
 	want := "go:main.worker;main.worker;:RUN 10\ngo:main.worker;main.worker;main.f 7\n"
 	if got := write(t, "folded", s); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	tree, err := s.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(s.Tree())(t)
 	if m, of := tree.Main(), smallTree(t).Main(); m.Denominator.Cmp(of.Denominator) != 0 || m.Cum(0).Cmp(of.Cum(0)) != 0 {
 		t.Errorf("it weighs %v of %v, want %v of %v", m.Cum(0), m.Denominator, of.Cum(0), of.Denominator)
 	}
@@ -157,9 +139,7 @@ func TestRefinedUpAndExtended(t *testing.T) {
 		{refine.Step{Kind: refine.KindExtended, Text: "*"}, "stacks of ..:RUN also count for another entry beside it"},
 	} {
 		s := subjectOf(nil, views.Options{}, &views.View{Tree: smallTree(t)})
-		if err := s.Session.Apply(c.step); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Session.Apply(c.step))
 		s.Refined = true
 		var out bytes.Buffer
 		if err := folded.Write(&out, s); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -91,24 +92,18 @@ func TestFirefox(t *testing.T) {
 		Meta    map[string]any
 		Threads []map[string]json.RawMessage
 	}
-	if err := json.Unmarshal([]byte(write(t, "firefox", s)), &f); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(write(t, "firefox", s)), &f))
 	if f.Meta["preprocessedProfileVersion"] != float64(firefoxVersion) || len(f.Threads) < 5 {
 		t.Fatalf("meta %v, %d threads", f.Meta, len(f.Threads))
 	}
 	for _, thread := range f.Threads {
 		var texts []string
-		if err := json.Unmarshal(thread["stringArray"], &texts); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, json.Unmarshal(thread["stringArray"], &texts))
 		tables := map[string]map[string]any{}
 		length := map[string]int{"string": len(texts)}
 		for _, name := range []string{"samples", "stackTable", "frameTable", "funcTable", "markers", "resourceTable", "nativeSymbols"} {
 			table := map[string]any{}
-			if err := json.Unmarshal(thread[name], &table); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, json.Unmarshal(thread[name], &table))
 			tables[name], length[name] = table, int(table["length"].(float64))
 			for column, values := range table {
 				if values, ok := values.([]any); ok && len(values) != length[name] {
@@ -262,9 +257,7 @@ func TestTraceEvent(t *testing.T) {
 		t.Error("no counters")
 	}
 	s = subject(t, r, views.Options{}, views.Server)
-	if err := s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:RUN"}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:RUN"}))
 	s.Part = true
 	for _, f := range []*Format{&traceEvent, &csvClasses, &csvLocks, &csvSamples} {
 		var out strings.Builder
@@ -303,15 +296,12 @@ func waits(t *testing.T, samples int, functions ...string) *sampledata.Recording
 		for range samples {
 			at += time.Millisecond
 			s := sampledata.Sample{Time: at, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
-			if err := b.Sample(s, changes); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(s, changes))
 			changes = nil
 		}
 	}
-	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: at + time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t,
+		b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: at + time.Millisecond}))
 	return b.Recording()
 }
 

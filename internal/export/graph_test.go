@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -21,10 +22,7 @@ import (
 // its caller, with a share that is not larger than the caller's.
 func TestCallGraph(t *testing.T) {
 	s := subject(t, synthetic.Recording(50, 30, 0.3), views.Options{Slices: true}, views.Server)
-	g, err := newCallGraph(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(newCallGraph(s))(t)
 	of := map[hotspots.Colour]int{}
 	for i, n := range g.nodes {
 		if i > 0 && (n.parent >= i || n.sides[0].share.Share > g.nodes[n.parent].sides[0].share.Share+1e-9) {
@@ -80,15 +78,10 @@ func TestCallGraphJoinsChains(t *testing.T) {
 	b.Add(0, b.Stack("main.worker", "main.serve", "main.add", ":MONITOR"), 70, 1)
 	b.Add(0, b.Stack("main.worker", "main.serve", "main.encode", ":RUN"), 30, 1)
 	b.SetDenominator(0, big.NewRat(100, 1))
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	session := refine.NewSession(tree, calltree.NewMembership(tree.Symbols(), nil, nil))
-	g, err := newCallGraph(&Subject{Title: "Thread View of go:main.worker", Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := fixture.Must(
+		newCallGraph(&Subject{Title: "Thread View of go:main.worker", Session: session}))(t)
 	want := [][]string{{"go:main.worker"}, {"main.worker", "main.serve"}, {"main.add", ":MONITOR"}, {"main.encode", ":RUN"}}
 	for i, n := range g.nodes {
 		if i >= len(want) || !slices.Equal(n.names, want[i]) {
@@ -108,10 +101,7 @@ func TestMermaid(t *testing.T) {
 		b.Add(0, b.Stack(fmt.Sprintf(`main.f%d["]`, i/2), fmt.Sprintf("main.g%d%%%%", i)), int64(1000+i), 1)
 	}
 	b.SetDenominator(0, big.NewRat(150_000, 1))
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	text := write(t, "mermaid", &Subject{Title: "a\nb", Session: refine.NewSession(tree, calltree.NewMembership(tree.Symbols(), nil, nil))})
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	drawn := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/google/pprof/profile"
@@ -18,10 +19,7 @@ import (
 func TestOTLP(t *testing.T) {
 	s := subject(t, synthetic.Recording(100, 50, 0.3), views.Options{}, views.Threads)
 	s.Recording.Header.Executable = "/srv/bin/shop"
-	p, err := PprofOf(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(PprofOf(s))(t)
 	got := readOTLP(t, write(t, "otlp", s))
 	about := got.ResourceProfiles().At(0).Resource().Attributes().AsRaw()
 	if _, contained := about["container.id"]; about["service.name"] != "shop" || contained {
@@ -66,10 +64,7 @@ func TestOTLPContainer(t *testing.T) {
 
 func readOTLP(t *testing.T, file string) pprofile.Profiles {
 	t.Helper()
-	got, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must((&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles([]byte(file)))(t)
 	d := got.Dictionary()
 	if d.StringTable().At(0) != "" || d.StackTable().At(0).LocationIndices().Len() != 0 ||
 		d.AttributeTable().At(0).KeyStrindex() != 0 || d.LocationTable().At(0).Lines().Len() != 0 {
@@ -116,10 +111,7 @@ func otlpWeights(t *testing.T, d pprofile.ProfilesDictionary, p pprofile.Profile
 				key = append(key, fmt.Sprintf("%s:%d", text(f.NameStrindex()), line.Line()))
 			}
 		}
-		attributes, err := pprofile.FromAttributeIndices(d.AttributeTable(), s, d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		attributes := fixture.Must(pprofile.FromAttributeIndices(d.AttributeTable(), s, d))(t)
 		var labels []string
 		for label, value := range attributes.AsRaw() {
 			labels = append(labels, fmt.Sprint(label, "=", value))

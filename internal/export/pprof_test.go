@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -65,17 +66,9 @@ func TestPprofRoundTrip(t *testing.T) {
 
 func readAgain(t testing.TB, file string) *sampledata.Recording {
 	t.Helper()
-	in, err := interchange.Stream(strings.NewReader(file), "x.pb.gz", interchange.Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := in.Recording(interchange.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	in := fixture.Must(interchange.Stream(strings.NewReader(file), "x.pb.gz", interchange.Auto))(t)
+	r := fixture.Must(in.Recording(interchange.Options{}))(t)
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -86,9 +79,7 @@ func TestGoToolPprof(t *testing.T) {
 	s := subject(t, r, views.Options{}, views.Threads)
 	s.View = views.Threads
 	path := filepath.Join(t.TempDir(), "run.pb.gz")
-	if err := os.WriteFile(path, []byte(write(t, "pprof", s)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, []byte(write(t, "pprof", s)), 0o666))
 	waited, _ := views.LockTime(s.Session.Tree())
 	if waited.Weight.Sign() == 0 {
 		t.Fatal("nobody waits for a lock")
@@ -112,10 +103,7 @@ var labelName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 func TestLabels(t *testing.T) {
 	s := subject(t, hostileRecording(t), views.Options{}, views.Threads)
 	s.View = views.Threads
-	p, err := profile.ParseData([]byte(write(t, "pprof", s)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(profile.ParseData([]byte(write(t, "pprof", s))))(t)
 	states := map[string]map[string][]string{}
 	for _, sample := range p.Sample {
 		states[sample.Label["state"][0]] = sample.Label
@@ -161,15 +149,9 @@ func TestRoundedPprof(t *testing.T) {
 		b.Add(0, b.Stack(fmt.Sprint("f", i)), 10, prime)
 	}
 	b.Add(0, b.Stack("g"), 7, 1)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	file := write(t, "pprof", subjectOf(nil, views.Options{}, &views.View{Tree: tree}))
-	p, err := profile.ParseData([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(profile.ParseData([]byte(file)))(t)
 	if !strings.Contains(strings.Join(p.Comments, "\n"), "time is rounded to 1/1048576 nanoseconds") {
 		t.Errorf("comments %q", p.Comments)
 	}
@@ -184,22 +166,13 @@ func TestPprofDifference(t *testing.T) {
 		b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
 		b.Add(0, b.Stack("f"), weight, 1)
 		b.SetDenominator(0, big.NewRat(10*weight, 3))
-		one, err := b.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := fixture.Must(b.Tree())(t)
 		return one
 	}
-	both, err := calltree.Merge(tree(30), tree(60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := fixture.Must(calltree.Merge(tree(30), tree(60)))(t)
 	s := subjectOf(&sampledata.Recording{}, views.Options{}, &views.View{Tree: both})
 	s.Against = views.Named{Name: "old", Recording: s.Recording}
-	p, err := profile.ParseData([]byte(write(t, "pprof", s)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(profile.ParseData([]byte(write(t, "pprof", s))))(t)
 	if v := p.Sample[0].Value; p.DefaultSampleType != "time_difference" || v[0] != 0 || v[1] != 30 || v[2] != 30 {
 		t.Errorf("%s: %v", p.DefaultSampleType, v)
 	}

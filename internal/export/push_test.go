@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/google/pprof/profile"
@@ -61,10 +62,7 @@ func ingest(r *http.Request) error {
 func TestPush(t *testing.T) {
 	r := synthetic.Recording(20, 10, 0.3)
 	pushed := func() *profile.Profile {
-		p, err := PprofOf(subject(t, r, views.Options{}, views.Threads))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(PprofOf(subject(t, r, views.Options{}, views.Threads)))(t)
 		return p
 	}
 	from := time.Unix(1700000000, 0)
@@ -93,12 +91,10 @@ func TestPush(t *testing.T) {
 				}
 			}))
 			defer server.Close()
-			m, err := PyroscopeMessage(pushed(), "shop{env=staging}", from, from.Add(10*time.Second))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := fixture.Must(
+				PyroscopeMessage(pushed(), "shop{env=staging}", from, from.Add(10*time.Second)))(t)
 			p := Pusher{URL: server.URL, Tenant: "team", Token: "secret", Tries: c.tries, Pause: time.Millisecond}
-			err = p.Push(t.Context(), m)
+			err := p.Push(t.Context(), m)
 			if calls != c.calls || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%d calls, %v; want %d, %q", calls, err, c.calls, c.want)
 			}
@@ -138,17 +134,11 @@ func TestPushOTLP(t *testing.T) {
 		got = readOTLP(t, string(body))
 	}))
 	defer server.Close()
-	body, err := OTLPOf(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	headers, err := ParseHeaders("x-team=a%2Cb,content-type=text/plain,authorization=other")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := (&Pusher{URL: server.URL, Header: headers, Token: "token"}).Push(t.Context(), OTLPMessage(body)); err != nil {
-		t.Fatal(err)
-	}
+	body := fixture.Must(OTLPOf(s))(t)
+	headers := fixture.Must(
+		ParseHeaders("x-team=a%2Cb,content-type=text/plain,authorization=other"))(t)
+	fixture.Check(t,
+		(&Pusher{URL: server.URL, Header: headers, Token: "token"}).Push(t.Context(), OTLPMessage(body)))
 	if got.SampleCount() == 0 {
 		t.Error("no sample arrived")
 	}

@@ -153,13 +153,9 @@ func (b *tab) key(keys string) {
 func (b *tab) open(p *Page) {
 	b.Helper()
 	var html bytes.Buffer
-	if err := Write(&html, p); err != nil {
-		b.Fatal(err)
-	}
+	fixture.Check(b, Write(&html, p))
 	file := filepath.Join(b.TempDir(), "page.html")
-	if err := os.WriteFile(file, html.Bytes(), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	fixture.Check(b, os.WriteFile(file, html.Bytes(), 0o600))
 	b.do(chromedp.Navigate("file://"+filepath.ToSlash(file)), chromedp.WaitReady("html[data-ready=yes]"))
 }
 
@@ -194,13 +190,8 @@ func (b *tab) picture(name string) {
 		return
 	}
 	b.settled()
-	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600); err != nil {
-		b.Fatal(err)
-	}
+	png := fixture.Must(chromedp.Run(b.ctx, chromedp.CaptureScreenshot()))(b)
+	fixture.Check(b, os.WriteFile(filepath.Join(folder, name+".png"), png, 0o600))
 }
 
 // synthesized returns a page of a small server.
@@ -290,10 +281,7 @@ func TestFiguresLong(t *testing.T) {
 				b.run(fmt.Sprintf("cpprof.select([%d, %d])", span[0], span[1]))
 				b.settled()
 			}
-			v, err := views.Server(p.Recording, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(views.Server(p.Recording, o))(t)
 			b.run("cpprof.openView('*')")
 			b.sameFigures(fmt.Sprintf("Server View of %v", span), v)
 			for _, class := range []string{"go:main.worker3", "go:main.worker11"} {
@@ -318,10 +306,7 @@ func TestClassesTable(t *testing.T) {
 	b := newTab(t)
 	p := synthesized(300, 30, 0.1)
 	b.open(p)
-	classes, err := views.Classes(p.Recording, p.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(views.Classes(p.Recording, p.Options))(t)
 	got := js[map[string][]string](b, `Object.fromEntries(cpprof.header.views.map((v, i) => [v.name, i]).filter(([name]) => name && name !== '*').map(([name, i]) =>
 		[name, cpprof.view(i).typedParts().flatMap((p) => [String(p.weight), String(p.hits)])]))`)
 	if len(got) != len(classes) {
@@ -442,10 +427,7 @@ func TestReloadDeep(t *testing.T) {
 		tree.Add(0, tree.Child(at, tree.Symbols().Intern("main.other")), 3, 1)
 	}
 	p := synthesized(2, 2, 1)
-	var err error
-	if p.Tree, err = tree.Tree(); err != nil {
-		t.Fatal(err)
-	}
+	p.Tree = fixture.Must(tree.Tree())(t)
 	b.open(p)
 	b.run("cpprof.zoom(cpprof.graph.calls.tree.depth.indexOf(36)); document.getElementById('upwards').click()")
 	kept := func(pattern string) {
@@ -504,10 +486,7 @@ func TestComparisonInBrowser(t *testing.T) {
 	b.open(p)
 	var trees [2]*calltree.Tree
 	for i, r := range []*sampledata.Recording{p.Recording, p.Against.Recording} {
-		v, err := views.Server(r, p.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fixture.Must(views.Server(r, p.Options))(t)
 		trees[i] = v.Tree
 	}
 	cost := func(side int, name string) *big.Rat { // with calls
@@ -591,12 +570,9 @@ func hostile(t testing.TB, name string) *Page {
 				{Goroutine: second, State: sampledata.State{Stack: stack, Run: sampledata.Blocked, Lock: 0x10, Holders: holders, Evidence: sampledata.Inferred}},
 			}
 		}
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond, Processors: []sampledata.GoroutineID{first}}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t,
+			b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond, Processors: []sampledata.GoroutineID{first}}, changes))
 	}
-	if err := b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}))
 	return pageOf(name, b.Recording())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calls"
@@ -47,20 +48,14 @@ func TestAnswers(t *testing.T) {
 		{"call", "number=1&function=" + url.QueryEscape(handle), `"length_ns":120000000,"typed":3,"text":"waits for`},
 		{"call", "number=101&function=" + url.QueryEscape(handle), `number "101": want a whole number from 1 to 100`},
 	} {
-		q, err := url.ParseQuery(c.query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := fixture.Must(url.ParseQuery(c.query))(t)
 		got := ""
 		answer, err := ask(answers[c.what], s, q)
 		if bad := (badRequest{}); err != nil && !errors.As(err, &bad) {
 			t.Errorf("%s?%.200s: the server is blamed: %v", c.what, c.query, err)
 		}
 		if err == nil {
-			text, err := json.Marshal(answer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := fixture.Must(json.Marshal(answer))(t)
 			got = string(text)
 		} else if got = err.Error(); strings.Contains(got, `"F"`) {
 			got = "an unknown function"
@@ -73,9 +68,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("of no call, the data are %v", err)
 	}
 	for i := range 2 * keptData {
-		if _, err := s.data(fmt.Sprintf("%s > %dms", handle, i)); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(s.data(fmt.Sprintf("%s > %dms", handle, i)))(t)
 	}
 	if len(s.made) != keptData {
 		t.Errorf("%d data are kept, want %d", len(s.made), keptData)
@@ -99,23 +92,14 @@ func TestLatency(t *testing.T) {
 	b.picture("latency")
 	b.do(chromedp.DragAndDropXY(box[0], box[2], box[1], box[3]))
 	b.until("cpprof.header.calls && cpprof.latency.marked && cpprof.latency.found.slow === 20")
-	table, err := calls.Of(p.Recording, "main.send"+name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(calls.Of(p.Recording, "main.send"+name))(t)
 	only := js[string](b, "cpprof.header.calls")
 	function, condition, err := calls.Parse(only)
 	if err != nil || function != "main.send"+name {
 		t.Fatalf("only %q is shown: %v", only, err)
 	}
-	within, err := table.Restrict(condition, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := views.Thread(within, "go:main.send"+name, p.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	within := fixture.Must(table.Restrict(condition, false))(t)
+	v := fixture.Must(views.Thread(within, "go:main.send"+name, p.Options))(t)
 	b.sameFigures("within "+only, v)
 	b.run("cpprof.latency.step(1)")
 	b.until("document.getElementById('panel').innerText.includes('holds it')")

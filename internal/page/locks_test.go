@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -44,10 +45,7 @@ func texts(t *testing.T) map[string]string {
 		t.Fatalf("no recordings: %v", err)
 	}
 	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Must(os.ReadFile(f))(t)
 		all[filepath.Base(f)] = string(text)
 	}
 	return all
@@ -61,20 +59,13 @@ func TestLocksAgree(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		a, err := locks.Analyse(r, views.Options{}, locks.ByField)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(locks.Analyse(r, views.Options{}, locks.ByField))(t)
 		said, data := new(strings.Builder), new(strings.Builder)
 		of := &report.Locks{Recording: r, Analysis: a}
 		of.Write(said)
-		if err := of.WriteJSON(data); err != nil {
-			t.Fatal(err)
-		}
-		table, err := (&build{Page: &Page{Name: name, Recording: r}, h: &header{}}).locks()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, of.WriteJSON(data))
+		table := fixture.Must(
+			(&build{Page: &Page{Name: name, Recording: r}, h: &header{}}).locks())(t)
 		checkAgree(t, name, said.String(), data.String(), table.(locksTable))
 	}
 }
@@ -97,9 +88,7 @@ func checkAgree(t *testing.T, name, said, data string, table locksTable) {
 		}
 		Deadlocks []any
 	}
-	if err := json.Unmarshal([]byte(data), &decoded); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(data), &decoded))
 	all := append(decoded.Locks, decoded.Shared...)
 	if len(all) != len(table.Locks) || len(decoded.Deadlocks) != table.Deadlocks || strings.Count(said, "DEADLOCK") != table.Deadlocks {
 		t.Fatalf("%s: JSON has %d locks and %d deadlocks, the page %+v", name, len(all), len(decoded.Deadlocks), table)

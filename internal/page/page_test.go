@@ -24,14 +24,9 @@ import (
 // headerOf unpacks the header of a page's data.
 func headerOf(t testing.TB, data []byte) (h header) {
 	t.Helper()
-	raw, err := io.ReadAll(flate.NewReader(bytes.NewReader(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := fixture.Must(io.ReadAll(flate.NewReader(bytes.NewReader(data))))(t)
 	length, n := binary.Uvarint(raw)
-	if err := json.Unmarshal(raw[n:n+int(length)], &h); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(raw[n:n+int(length)], &h))
 	return h
 }
 
@@ -39,9 +34,7 @@ func headerOf(t testing.TB, data []byte) (h header) {
 // policy allows its own style and script only.
 func TestSelfContained(t *testing.T) {
 	var out bytes.Buffer
-	if err := Write(&out, synthesized(50, 5, 0.2)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, Write(&out, synthesized(50, 5, 0.2)))
 	text := out.String()
 	if bad := regexp.MustCompile(`(?i)https?://|src=|href=|@import|url\(`).FindString(text); bad != "" {
 		t.Errorf("the page has %q", bad)
@@ -56,9 +49,7 @@ func TestSelfContained(t *testing.T) {
 func TestSizeLong(t *testing.T) {
 	fixture.Long(t) // it makes a recording of ten minutes
 	var out bytes.Buffer
-	if err := Write(&out, synthesized(60_000, 50, 0.05)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, Write(&out, synthesized(60_000, 50, 0.05)))
 	t.Logf("%.1f MB", float64(out.Len())/1e6)
 	if out.Len() >= 10_000_000 {
 		t.Errorf("ten minutes are %d bytes", out.Len())
@@ -71,10 +62,7 @@ func TestSlices(t *testing.T) {
 	r := synthetic.Recording(333, 20, 0.2)
 	histories := func(most int) (all []*views.History) {
 		for _, make := range makers {
-			h, err := make(r, views.Options{}, most)
-			if err != nil {
-				t.Fatal(err)
-			}
+			h := fixture.Must(make(r, views.Options{}, most))(t)
 			all = append(all, h)
 		}
 		return all
@@ -125,33 +113,20 @@ func exactly(tree *calltree.Tree, s side) map[string]calltree.Total {
 func TestContents(t *testing.T) {
 	p := synthesized(100, 10, 0.2)
 	p.Against = views.Named{Name: "old.cpprof", Recording: synthetic.Recording(80, 12, 0.1)}
-	data, err := Data(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(Data(p))(t)
 	h := headerOf(t, data)
 	if h.Against != "old.cpprof" || len(h.Trees) != 2 || h.Trees[1].Against == nil || h.Trees[1].Against.Sums == 0 || h.Trees[1].Side.Spells == 0 {
 		t.Errorf("%+v", h.Trees)
 	}
-	v, err := views.Server(p.Recording, p.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	both, err := calltree.Merge(v.Tree, v.Tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(views.Server(p.Recording, p.Options))(t)
+	both := fixture.Must(calltree.Merge(v.Tree, v.Tree))(t)
 	p.Tree, p.Title = both, "a part"
-	if data, err = Data(p); err != nil {
-		t.Fatal(err)
-	}
+	data = fixture.Must(Data(p))(t)
 	if h := headerOf(t, data); len(h.Views) != 1 || h.Against != "old.cpprof" || h.Trees[0].Against == nil || h.Trees[0].Against.Sums != h.Trees[0].Side.Sums {
 		t.Errorf("a part of both: %+v, against %s: %+v", h.Views, h.Against, h.Trees)
 	}
 	p.Tree, p.Against = v.Tree, views.Named{}
-	if data, err = Data(p); err != nil {
-		t.Fatal(err)
-	}
+	data = fixture.Must(Data(p))(t)
 	if h := headerOf(t, data); len(h.Views) != 1 || h.Views[0].Title != "a part" || h.Slices != 0 || h.Trees[0].Side.Sums == 0 {
 		t.Errorf("%+v, %d slices, %+v", h.Views, h.Slices, h.Trees)
 	}
@@ -174,10 +149,7 @@ func bigTree(t testing.TB) *calltree.Tree {
 		}
 		b.Add(0, way[len(way)-1], 1+random.Int64N(1e7), 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	return tree
 }
 
@@ -187,9 +159,7 @@ func BenchmarkMillion(b *testing.B) {
 	p.Tree, p.Title = bigTree(b), "a million nodes"
 	for b.Loop() {
 		var out bytes.Buffer
-		if err := Write(&out, p); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Check(b, Write(&out, p))
 		b.ReportMetric(float64(out.Len())/1e6, "MB")
 	}
 }

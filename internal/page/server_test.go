@@ -15,10 +15,7 @@ import (
 // serve shows a page until the test ends.
 func serve(t testing.TB, c Content) *Server {
 	t.Helper()
-	s, err := Listen(0, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(Listen(0, c))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- s.Serve(ctx) }()
@@ -35,10 +32,7 @@ func serve(t testing.TB, c Content) *Server {
 func TestServer(t *testing.T) {
 	p := synthesized(50, 5, 0.2)
 	p.Name = "run.cpprof"
-	data, err := Data(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(Data(p))(t)
 	s := serve(t, Content{
 		Name: p.Name, Page: func() (*Page, error) { return p, nil }, Source: true,
 		Pprof: func(w io.Writer) error { _, err := io.WriteString(w, "a profile"); return err },
@@ -75,10 +69,7 @@ func TestServer(t *testing.T) {
 		} else if c.header[0] != "" {
 			r.Header.Set(c.header[0], c.header[1])
 		}
-		answer, err := http.DefaultTransport.RoundTrip(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := fixture.Must(http.DefaultTransport.RoundTrip(r))(t)
 		text, _ := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if answer.StatusCode != c.status || !strings.Contains(string(text), c.text) {

@@ -23,9 +23,7 @@ func sourced(t testing.TB) *Page {
 		fmt.Fprintf(&text, "\tline%d() // <b>\n", n+1)
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, []byte(text.String()), 0o666))
 	for i := range p.Recording.Functions {
 		if f := &p.Recording.Functions[i]; f.File == "/src/main.go" {
 			f.File = file
@@ -45,16 +43,10 @@ func TestSources(t *testing.T) {
 		s, _ := found.(report.Source)
 		return s, err
 	}
-	v, err := views.Thread(p.Recording, class, p.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(views.Thread(p.Recording, class, p.Options))(t)
 	hits := report.Hits(v.Tree.Main().Hits().Through(0).Hits)
 	for _, view := range []string{class, "", class} {
-		s, err := source(view, function)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fixture.Must(source(view, function))(t)
 		if s.Missing != "" || len(s.Lines) != 5 || !strings.HasSuffix(s.Place, "main.go:300") {
 			t.Fatalf("%q: %+v, want 5 lines of main.go:300", view, s)
 		}

@@ -50,20 +50,14 @@ func TestTracks(t *testing.T) {
 		{"moment", "goroutine=2&at=9223372036854775807", `at "9223372036854775807": want`},
 		{"moment", "goroutine=&at=1", `goroutine "": `},
 	} {
-		q, err := url.ParseQuery(c.query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := fixture.Must(url.ParseQuery(c.query))(t)
 		answer, err := ask(answers[c.what], s, q)
 		if bad := (badRequest{}); err != nil && !errors.As(err, &bad) {
 			t.Errorf("%s?%s: the server is blamed: %v", c.what, c.query, err)
 		}
 		got := fmt.Sprint(err)
 		if err == nil {
-			text, err := json.Marshal(answer)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := fixture.Must(json.Marshal(answer))(t)
 			got = string(text)
 		}
 		if !strings.Contains(got, c.want) {

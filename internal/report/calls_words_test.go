@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calls"
 )
@@ -45,10 +46,7 @@ sample 40ms
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := calls.Of(r, "main.f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(calls.Of(r, "main.f"))(t)
 	table.Touching = touching
 	return table
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -24,24 +25,16 @@ func weighedTree(t *testing.T, stacks ...string) *calltree.Tree {
 		}
 		b.AddRat(0, b.Stack(words[1:]...), hits)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	return tree
 }
 
 func compared(t *testing.T, a, b *calltree.Tree, steps ...refine.Step) *Comparison {
 	t.Helper()
-	both, err := calltree.Merge(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	both := fixture.Must(calltree.Merge(a, b))(t)
 	s := refine.NewSession(both, calltree.NewMembership(both.Symbols(), nil, nil))
 	for _, step := range steps {
-		if err := s.Apply(step); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Apply(step))
 	}
 	return &Comparison{Session: s, Title: "View", New: "new", Old: "old"}
 }
@@ -77,13 +70,9 @@ func TestComparisonAsData(t *testing.T) {
 	a, b := weighedTree(t, "30 main f", "20 main g"), weighedTree(t, "10 main f", "50 main g")
 	c := compared(t, a, b, refine.Step{Kind: refine.KindDown, Text: "*"}, refine.Step{Kind: refine.KindPrune, Text: "not g"})
 	var out strings.Builder
-	if err := c.WriteJSON(&out); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.WriteJSON(&out))
 	var got comparisonJSON
-	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out.String()), &got))
 	if root := got.Profile; root.New != 0.3 || root.Old != 0.1 || len(root.Children) != 1 || root.Children[0].Path != "* main" || len(got.Steps) != 2 {
 		t.Errorf("got %s", out.String())
 	}

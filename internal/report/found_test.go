@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -36,10 +37,7 @@ To open one, by its number: cpprof find run.cpprof --interactive=1
 	if text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
 	}
-	got, err := json.Marshal(slices.Collect(r.rows())[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(json.Marshal(slices.Collect(r.rows())[1]))(t)
 	wantJSON := `{"number":2,"path":["*","main","f",":RUN"],"own_percent":30.00,"additional_percent":30.00,` +
 		`"coverage_percent":90.00,"interval_percent":[15.78,49.50],` +
 		`"command":"cpprof find run.cpprof --interactive=2"}`
@@ -98,10 +96,7 @@ func found(t *testing.T, unit string, stacks map[string]int64) *hotspots.Found {
 	for _, stack := range slices.Sorted(maps.Keys(stacks)) {
 		b.Add(0, b.Stack(strings.Fields(stack)...), stacks[stack], 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	if unit == "samples" {
 		inTurns(tree)
 	}

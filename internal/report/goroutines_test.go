@@ -7,21 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
 // readTwin reads a recording from its text form in testdata.
 func readTwin(t *testing.T, name string) *sampledata.Recording {
 	t.Helper()
-	f, err := os.Open("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open("testdata/" + name))(t)
 	defer f.Close()
-	r, err := sampledata.ReadText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(f))(t)
 	return r
 }
 
@@ -31,14 +26,9 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	name = "testdata/" + name
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(name, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(name, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(os.ReadFile(name))(t)
 	if got != string(want) {
 		t.Errorf("the output differs from %s:\n%s", name, got)
 	}
@@ -49,9 +39,7 @@ func TestGoroutines(t *testing.T) {
 	var text, data strings.Builder
 	Goroutines{r}.Write(&text)
 	golden(t, "goroutines.golden", text.String())
-	if err := (Goroutines{r}).WriteJSON(&data); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, (Goroutines{r}).WriteJSON(&data))
 	golden(t, "goroutines.json", data.String())
 }
 
@@ -59,13 +47,9 @@ func TestGoroutines(t *testing.T) {
 // and no other goroutine is in one.
 func TestGoroutinesAreAllThere(t *testing.T) {
 	var data strings.Builder
-	if err := (Goroutines{readTwin(t, "goroutines.txt")}).WriteJSON(&data); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, (Goroutines{readTwin(t, "goroutines.txt")}).WriteJSON(&data))
 	var got goroutinesJSON
-	if err := json.Unmarshal([]byte(data.String()), &got); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(data.String()), &got))
 	var ids []int64
 	for _, g := range got.Groups {
 		ids = append(ids, g.Goroutines...)
@@ -77,13 +61,11 @@ func TestGoroutinesAreAllThere(t *testing.T) {
 }
 
 func TestNoGoroutines(t *testing.T) {
-	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\ncommand ./x\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(
+		sampledata.ReadText(strings.NewReader("cpprof recording 1\ncommand ./x\n")))(t)
 	var text, data strings.Builder
 	if (Goroutines{r}).Write(&text); !strings.Contains(text.String(), "0 goroutines, 0 different stacks") {
-		t.Errorf("%v: %s", err, &text)
+		t.Error(&text)
 	}
 	if err := (Goroutines{r}).WriteJSON(&data); err != nil || !strings.Contains(data.String(), `"groups": []`) {
 		t.Errorf("%v: %s", err, &data)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -18,16 +19,10 @@ func TestInfoContainer(t *testing.T) {
 		r := synthetic.Recording(20, 10, 0.3)
 		r.Header.Container = container
 		var text, asJSON strings.Builder
-		if err := Info(&text, "run.cpprof", r); err != nil {
-			t.Fatal(err)
-		}
-		if err := InfoJSON(&asJSON, r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, Info(&text, "run.cpprof", r))
+		fixture.Check(t, InfoJSON(&asJSON, r))
 		var got map[string]any
-		if err := json.Unmarshal([]byte(asJSON.String()), &got); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, json.Unmarshal([]byte(asJSON.String()), &got))
 		said, ok := got["container"]
 		if strings.Contains(text.String(), "in the container "+id) != (container != "") ||
 			ok != (container != "") || ok && said != id {
@@ -40,15 +35,11 @@ func TestInfoContainer(t *testing.T) {
 // longest halt is that one's.
 func TestInfoHalts(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{Start: time.Unix(1, 0)})
-	if err := b.Sample(sampledata.Sample{Time: time.Millisecond}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Millisecond}, nil))
 	r := b.Recording()
 	r.Marking = &sampledata.Marking{Halted: 3 * time.Millisecond, MaxHalt: 2 * time.Millisecond}
 	var text strings.Builder
-	if err := Info(&text, "run.cpprof", r); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, Info(&text, "run.cpprof", r))
 	const want = "halts       no sample needed one\n            to find what is stuck for good: longest 2.00 ms\n"
 	if !strings.Contains(text.String(), want) {
 		t.Errorf("got %s", text.String())

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 type smallJSON struct {
@@ -48,9 +50,8 @@ func TestStream(t *testing.T) {
 	one := streamOf(list[0])
 	streamed := stream{&one, nil, elementsOf(list, func(i inner) any { return streamOf(i) }), elementsOf(small[:0], asIs), basis}
 	var got, want strings.Builder
-	if err := errors.Join(writeJSON(&got, streamed), writeJSON(&want, document{&list[0], nil, list, []inner{}, basis})); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t,
+		errors.Join(writeJSON(&got, streamed), writeJSON(&want, document{&list[0], nil, list, []inner{}, basis})))
 	if got.String() != want.String() {
 		t.Errorf("got\n%s\nwant\n%s", got.String(), want.String())
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/locks"
@@ -32,14 +33,8 @@ end duration time=30ms
 `
 
 func TestSharedThings(t *testing.T) {
-	r, err := sampledata.ReadText(strings.NewReader(sharedText))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := locks.Analyse(r, views.Options{}, locks.ByField)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(sharedText)))(t)
+	a := fixture.Must(locks.Analyse(r, views.Options{}, locks.ByField))(t)
 	b := new(strings.Builder)
 	(&Locks{Recording: r, Analysis: a, Top: 1}).Write(b)
 	const want = `no goroutine was seen waiting for a lock of package sync
@@ -67,9 +62,7 @@ channel in main.send at 0x10
 		t.Errorf("%q is not in\n%s", want, b)
 	}
 	b.Reset()
-	if err := (&Locks{Recording: r, Analysis: a}).WriteJSON(b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, (&Locks{Recording: r, Analysis: a}).WriteJSON(b))
 	for _, want := range []string{`"lock": "channel in main.send"`, `"may_hold": [`, `"function": "main.work"`} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%s is not in\n%s", want, b)
@@ -77,10 +70,7 @@ channel in main.send at 0x10
 	}
 
 	n := views.Named{Name: "a", Recording: r}
-	c, err := locks.Compare(n, n, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(locks.Compare(n, n, views.Options{}))(t)
 	b.Reset()
 	(&LocksCompared{Comparison: c, New: n, Old: n}).Write(b)
 	for _, want := range []string{

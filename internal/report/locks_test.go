@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -41,10 +42,7 @@ func standstill(t *testing.T, n int) *sampledata.Recording {
 		fmt.Fprintf(b, "\tg%d blocked n0 reason=sync.Mutex.Lock lock=%#x holders=h%d evidence=inferred\n", i, 0x1000+16*i, i+1)
 	}
 	b.WriteString("end duration time=20ms\n")
-	r, err := sampledata.ReadText(strings.NewReader(b.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
 	return r
 }
 
@@ -53,17 +51,12 @@ func standstill(t *testing.T, n int) *sampledata.Recording {
 func TestManyDeadlocks(t *testing.T) {
 	const n = 30
 	r := standstill(t, n)
-	a, err := locks.Analyse(r, views.Options{}, locks.ByField)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fixture.Must(locks.Analyse(r, views.Options{}, locks.ByField))(t)
 	if len(a.Deadlocks) != n {
 		t.Fatalf("%d deadlocks, want %d", len(a.Deadlocks), n)
 	}
-	comparison, err := locks.Compare(views.Named{Recording: r, Name: "x"}, views.Named{Recording: r, Name: "y"}, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	comparison := fixture.Must(
+		locks.Compare(views.Named{Recording: r, Name: "x"}, views.Named{Recording: r, Name: "y"}, views.Options{}))(t)
 	written := func(write func(b *strings.Builder) error) string {
 		b := new(strings.Builder)
 		if err := write(b); err != nil {

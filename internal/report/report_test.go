@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -38,10 +39,7 @@ func metric(t *testing.T, unit string, num, den, hits int64) *calltree.Metric {
 	if hits > 0 {
 		b.CountHits(0, big.NewRat(hits, 1))
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	return tree.Main()
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -43,9 +44,7 @@ func TestStuckBesideADeadlock(t *testing.T) {
 		}
 		idle := []sampledata.GoroutineID{sampledata.IdleProcessor, sampledata.IdleProcessor}
 		for i, changes := range [][]sampledata.Change{changes, nil, nil, nil} {
-			if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Second, Processors: idle}, changes); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Second, Processors: idle}, changes))
 		}
 		r := b.Recording()
 		r.Marking = &sampledata.Marking{Goroutines: 2, Passes: 1}

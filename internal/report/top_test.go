@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -20,14 +21,8 @@ import (
 func topOf(t *testing.T) *Top {
 	t.Helper()
 	r := readTwin(t, "../../../cmd/cpprof/testdata/bob.txt")
-	classes, err := views.Classes(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := views.Server(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(views.Classes(r, views.Options{}))(t)
+	server := fixture.Must(views.Server(r, views.Options{}))(t)
 	s := refine.NewSession(server.Tree, calltree.NewMembership(server.Tree.Symbols(), nil, nil))
 	s.Auto(s.Root().Path, 12)
 	return &Top{

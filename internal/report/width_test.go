@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
@@ -22,25 +23,14 @@ func TestNamesFitTheWidth(t *testing.T) {
 	for i := range r.Functions {
 		r.Functions[i].Name = strings.Replace(r.Functions[i].Name, "bob.", long+".", 1)
 	}
-	classes, err := views.Classes(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := views.ThreadMaker("terminal).run")(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(views.Classes(r, views.Options{}))(t)
+	v := fixture.Must(views.ThreadMaker("terminal).run")(r, views.Options{}))(t)
 	session := refine.NewSession(v.Tree, calltree.NewMembership(v.Tree.Symbols(), nil, nil))
 	session.SetThreshold(refine.Threshold{Hits: big.NewRat(1, 1)})
 	session.Auto(session.Root().Path, FewSteps)
-	waits, err := locks.Analyse(r, views.Options{}, locks.ByField)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path, err := callpath.Parse("* .." + long + ".(*terminal).run .." + long + ".(*manager).transact")
-	if err != nil {
-		t.Fatal(err)
-	}
+	waits := fixture.Must(locks.Analyse(r, views.Options{}, locks.ByField))(t)
+	path := fixture.Must(
+		callpath.Parse("* .." + long + ".(*terminal).run .." + long + ".(*manager).transact"))(t)
 	for _, write := range []func(b *strings.Builder, width int){
 		func(b *strings.Builder, width int) { (&Classes{Recording: r, List: classes, Width: width}).Write(b) },
 		func(b *strings.Builder, width int) {

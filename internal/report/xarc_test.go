@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
@@ -65,18 +66,10 @@ func rowsText[R any](title string, rows []R, text func(R) string) string {
 
 func traceTree(t testing.TB, trace ...string) *calltree.Tree {
 	t.Helper()
-	in, err := interchange.Stream(strings.NewReader(strings.Join(trace, "\n")), "trace", "arcflow")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := in.Recording(interchange.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := views.Server(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := fixture.Must(
+		interchange.Stream(strings.NewReader(strings.Join(trace, "\n")), "trace", "arcflow"))(t)
+	r := fixture.Must(in.Recording(interchange.Options{}))(t)
+	v := fixture.Must(views.Server(r, views.Options{}))(t)
 	return v.Tree
 }
 
@@ -158,10 +151,7 @@ func drawTree(t *rapid.T, recursion bool) *calltree.Tree {
 			b.AddRat(0, n, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(5), 80)))
 		}
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	return tree
 }
 
@@ -277,10 +267,7 @@ func TestPercentInWordsIsExact(t *testing.T) {
 		n := b.Stack("a")
 		b.Add(0, n, rapid.Int64Range(-1<<40, 1<<62).Draw(t, "hits"), rapid.Int64Range(1, 1000).Draw(t, "of"))
 		b.SetDenominator(0, big.NewRat(rapid.Int64Range(0, 1<<62).Draw(t, "denominator"), rapid.Int64Range(1, 9).Draw(t, "of")))
-		tree, err := b.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := fixture.Must(b.Tree())(t)
 		a := XProf(tree, XOptions{})[0].Weights[0].Cum
 		want := new(big.Rat).Mul(a.Cost(), big.NewRat(100, 1)).FloatString(2)
 		if got := a.Percent(); got != want && want != "-0.00" {
@@ -354,10 +341,7 @@ func TestXReportsOfSeveralMetrics(t *testing.T) {
 	b.Add(0, n, 512, 1)
 	b.Add(1, n, 1, 3)
 	b.Add(1, b.Stack("main"), 2, 3)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	var out bytes.Buffer
 	WriteXTree(&out, tree, XOptions{})
 	want := `xtree report (Units :: alloc_space, bytes; Total :: 512 | Units :: time, samples; Total :: 1)
@@ -371,10 +355,7 @@ func TestXReportsOfSeveralMetrics(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 	rows := XProf(tree, XOptions{Metrics: []int{1}, Depth: 1})
-	got, err := json.Marshal(rows)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(json.Marshal(rows))(t)
 	wantJSON := `[{"name":"*","calls":0,"weights":[{"metric":"time","unit":"samples","base":0,"cum":1,"base_percent":0.00,"cum_percent":100.00}]},` +
 		`{"name":"main","calls":0.666667,"weights":[{"metric":"time","unit":"samples","base":0.666667,"cum":1,"base_percent":66.67,"cum_percent":100.00}]}]`
 	if string(got) != wantJSON {

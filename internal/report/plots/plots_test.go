@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -29,9 +30,8 @@ func recorded(t *testing.T) *metrics.Table {
 		}
 		b.Measure(saw, v)
 		b.Measure(flat, sampledata.Number(5))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t,
+			b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond}, nil))
 	}
 	return metrics.New(b.Recording(), metrics.Options{})
 }
@@ -39,10 +39,7 @@ func recorded(t *testing.T) *metrics.Table {
 func strips(t *testing.T, table *metrics.Table, runs int, exprs ...string) []Strip {
 	var list []Strip
 	for _, e := range exprs {
-		m, err := table.Numbers(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fixture.Must(table.Numbers(e))(t)
 		s := Strip{Name: e, Unit: m.Unit.String()}
 		for range runs {
 			s.Runs = append(s.Runs, NewRun("run.cpprof", table, m, metrics.All(table.Samples())))
