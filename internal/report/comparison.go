@@ -67,11 +67,9 @@ func (c Both) Compare(d Both) int {
 func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	costs := make([]Both, len(paths))
 	a, b := t.Sides()
-	for i, t := range callpath.Totals(a, m, paths) {
-		costs[i].New, costs[i].InNew = a.Main().Cost(t.Weight), t
-	}
-	for i, t := range callpath.Totals(b, m, paths) {
-		costs[i].Old, costs[i].InOld = b.Main().Cost(t.Weight), t
+	before := callpath.Totals(b, m, paths)
+	for i, now := range callpath.Totals(a, m, paths) {
+		costs[i] = Both{a.Main().Cost(now.Weight), b.Main().Cost(before[i].Weight), now, before[i]}
 	}
 	return costs
 }
@@ -82,11 +80,9 @@ func CostsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path
 func OwnsOfBoth(t *calltree.Tree, m *calltree.Membership, paths []callpath.Path) []Both {
 	owns := make([]Both, len(paths))
 	a, b := t.Sides()
-	for i, own := range callpath.Owns(a, m, paths) {
-		owns[i].New = a.Main().Cost(own)
-	}
-	for i, own := range callpath.Owns(b, m, paths) {
-		owns[i].Old = b.Main().Cost(own)
+	before := callpath.Owns(b, m, paths)
+	for i, now := range callpath.Owns(a, m, paths) {
+		owns[i] = Both{New: a.Main().Cost(now), Old: b.Main().Cost(before[i])}
 	}
 	return owns
 }

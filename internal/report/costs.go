@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -61,13 +62,10 @@ type costsJSON struct {
 
 // WriteJSON writes the same as JSON.
 func (c *Costs) WriteJSON(w io.Writer) error {
-	list := make([]costJSON, len(c.rows))
-	for i, r := range c.rows {
-		list[i] = costJSON{
-			r.path.String(), float(c.Metric.Cost(r.Weight)), r.Weight, c.Metric.Denominator,
-			c.Metric.Unit, r.Hits,
-		}
-	}
+	list := lists.Each(c.rows, func(r costRow) costJSON {
+		return costJSON{r.path.String(), float(c.Metric.Cost(r.Weight)), r.Weight,
+			c.Metric.Denominator, c.Metric.Unit, r.Hits}
+	})
 	return writeJSON(w, costsJSON{list, c.Basis})
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"math/big"
 
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -60,37 +59,28 @@ func NewFound(f *hotspots.Found, open string, basis Basis) *Found {
 	return &Found{basis: basis, found: f, open: open}
 }
 
-// rows returns a row for each bottleneck.
-func (r *Found) rows() iter.Seq[foundRow] {
-	return func(yield func(foundRow) bool) {
-		for i, b := range r.found.Bottlenecks {
-			row := foundRow{
-				Number:            i + 1,
-				Path:              b.Summary.Path(),
-				OwnPercent:        inPercent(b.Own),
-				AdditionalPercent: inPercent(b.Additional),
-				CoveragePercent:   inPercent(b.Coverage),
-				Command:           fmt.Sprint(r.open, i+1),
-			}
-			if v := b.Interval; v != nil {
-				row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low),
-					roundedTwo(100 * v.High)}
-			}
-			if !yield(row) {
-				return
-			}
-		}
+// row returns the row of a bottleneck.
+func (r *Found) row(i int) foundRow {
+	b := r.found.Bottlenecks[i]
+	row := foundRow{
+		Number:            i + 1,
+		Path:              b.Summary.Path(),
+		OwnPercent:        inPercent(b.Own),
+		AdditionalPercent: inPercent(b.Additional),
+		CoveragePercent:   inPercent(b.Coverage),
+		Command:           fmt.Sprint(r.open, i+1),
 	}
+	if v := b.Interval; v != nil {
+		row.IntervalPercent = &[2]roundedTwo{roundedTwo(100 * v.Low), roundedTwo(100 * v.High)}
+	}
+	return row
 }
 
 func (r *Found) meanLength() json.Number { return json.Number(r.found.MeanLength.FloatString(1)) }
 
 func (r *Found) document() foundDocument {
 	rows := func(yield func(any) bool) {
-		for row := range r.rows() {
-			if !yield(row) {
-				return
-			}
+		for i := 0; i < len(r.found.Bottlenecks) && yield(r.row(i)); i++ {
 		}
 	}
 	return foundDocument{r.found.Comparison, inPercent(r.found.Coverage), r.meanLength(), rows,
@@ -136,8 +126,8 @@ func (r *Found) Write(w io.Writer) {
 		termtext.Fprintf(b, "\n%4s %9s %9s %9s  %s\n", "", "Own", "Adds", "Coverage",
 			"95 % interval of Own")
 	}
-	for row := range r.rows() {
-		interval := "-"
+	for i := range n {
+		row, interval := r.row(i), "-"
 		if v := row.IntervalPercent; v != nil {
 			interval = fmt.Sprintf("%.2f%% to %.2f%%", float64(v[0]), float64(v[1]))
 		}

@@ -37,7 +37,7 @@ To open one, by its number: cpprof find run.cpprof --interactive=1
 	if text.String() != want {
 		t.Errorf("got\n%swant\n%s", text.String(), want)
 	}
-	got := fixture.Must(json.Marshal(slices.Collect(r.rows())[1]))(t)
+	got := fixture.Must(json.Marshal(r.row(1)))(t)
 	wantJSON := `{"number":2,"path":["*","main","f",":RUN"],"own_percent":30.00,"additional_percent":30.00,` +
 		`"coverage_percent":90.00,"interval_percent":[15.78,49.50],` +
 		`"command":"cpprof find run.cpprof --interactive=2"}`
@@ -48,7 +48,8 @@ To open one, by its number: cpprof find run.cpprof --interactive=1
 
 func TestFoundReportWithoutSamples(t *testing.T) {
 	r := NewFound(found(t, "bytes", map[string]int64{"it's": 7}), "open ", BasisOf())
-	if b := slices.Collect(r.rows()); len(b) != 1 || b[0].IntervalPercent != nil || b[0].Command != "open 1" {
+	b := r.row(0)
+	if len(r.found.Bottlenecks) != 1 || b.IntervalPercent != nil || b.Command != "open 1" {
 		t.Errorf("%+v", b)
 	}
 	var text strings.Builder

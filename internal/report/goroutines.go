@@ -274,16 +274,10 @@ func (a *gathering) lock(l lockState, n int) goroutineLock {
 func stackFrames(r *sampledata.Recording, stack sampledata.NodeID) []locks.Frame {
 	frames := []locks.Frame{}
 	for stack != sampledata.NoStack {
-		frames = append(frames, frameOf(r, stack))
+		frames = append(frames, locks.FrameAt(r, stack))
 		stack = r.Nodes[stack].Parent
 	}
 	return frames
-}
-
-func frameOf(r *sampledata.Recording, node sampledata.NodeID) locks.Frame {
-	n := r.Nodes[node]
-	f := r.Functions[n.Function]
-	return locks.Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined}
 }
 
 // mentioned is the largest number of things of a kind in the
@@ -415,7 +409,7 @@ func (a *gathering) wait(l lockState, n int) goroutineWait {
 		c := goroutineCandidate{ID: a.r.Goroutines.At(g).ID}
 		if stack, ok := a.stacks[g]; ok {
 			if at := views.InformativeFrame(a.r, stack); at != sampledata.NoStack {
-				c.Frame = frameOf(a.r, at)
+				c.Frame = locks.FrameAt(a.r, at)
 			}
 			w.Candidates = append(w.Candidates, c)
 		}

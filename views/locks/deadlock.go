@@ -87,13 +87,18 @@ func member(r *sampledata.Recording, g sampledata.GoroutineID, s *sampledata.Sta
 	class, lock string) Member {
 	m := Member{Goroutine: r.Goroutines.At(g).ID, Class: class, Lock: lock, address: s.Lock}
 	for at := s.Stack; at != sampledata.NoStack; at = r.Nodes[at].Parent {
-		n := r.Nodes[at]
-		f := r.Functions[n.Function]
-		if TakesForCallers(f.Name) && TakesForCallers(r.NameAt(n.Parent)) {
+		f := FrameAt(r, at)
+		if TakesForCallers(f.Function) && TakesForCallers(r.NameAt(r.Nodes[at].Parent)) {
 			continue
 		}
-		m.Stack = append(m.Stack, Frame{Function: f.Name, File: f.File, Line: n.Line,
-			Inlined: n.Inlined})
+		m.Stack = append(m.Stack, f)
 	}
 	return m
+}
+
+// FrameAt returns the frame of a node.
+func FrameAt(r *sampledata.Recording, node sampledata.NodeID) Frame {
+	n := r.Nodes[node]
+	f := r.Functions[n.Function]
+	return Frame{Function: f.Name, File: f.File, Line: n.Line, Inlined: n.Inlined}
 }
