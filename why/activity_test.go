@@ -20,12 +20,11 @@ func TestOutsideOfGo(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(4, "main.worker")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all,
 				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, append([]string{"main.worker", "main.store"}, c.stack...)...))
 			s.some(i, 10, all, s.at(runs, "main.worker"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 1 || a.Findings[0].Kind != c.kind {
 			t.Fatalf("in %q: %+v", c.stack, a.Findings)

@@ -17,15 +17,13 @@ func TestTaken(t *testing.T) {
 	workers := s.spawn(4, "main.worker")
 	waits := blocked
 	waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
-	for i := range 60 {
+	s.samples(t, 60, func(i int) {
 		s.is[workers[0]] = s.at(reads, "main.worker", "main.log", "main.fire", "main.send", "net.(*conn).Read")
 		s.all(workers[1:],
 			s.at(waits, "main.worker", "main.log", "main.(*mutex).Lock", "sync.(*Mutex).Lock"))
-		if i%4 == 0 {
-			s.is[workers[1]] = s.at(waits, "main.worker", "main.log", "main.fire", "main.(*mutex).Lock", "sync.(*Mutex).Lock")
-		}
-		s.sample(t)
-	}
+		s.sometimes(i, 4, workers[1],
+			s.at(waits, "main.worker", "main.log", "main.fire", "main.(*mutex).Lock", "sync.(*Mutex).Lock"))
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Kind != LockKind {
 		t.Fatalf("found %+v", a.Findings)
@@ -129,15 +127,14 @@ func TestLivingSiblings(t *testing.T) {
 			Site: sampledata.Site{Function: "main.main"}}))
 	}
 	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
-	for i := range 60 {
+	s.samples(t, 60, func(i int) {
 		for n, c := range clients {
 			s.is[c] = s.at(group, "main.client", "main.put", "main.commit", "sync.(*WaitGroup).Wait")
 			if (i+n)%3 == 0 {
 				s.is[c] = s.at(runs, "main.client", "main.put")
 			}
 		}
-		s.sample(t)
-	}
+	})
 	for _, f := range s.find(t).Findings {
 		if f.Kind == GroupKind {
 			if f.Where.Function != "main.commit" || len(f.Causes) > 0 {
@@ -245,12 +242,11 @@ func TestBehindWriter(t *testing.T) {
 	write, read := blocked, blocked
 	write.Lock, write.Holders = 0x200, s.HolderSet(scanner)
 	read.Lock, read.Holders = 0x200, s.HolderSet(workers[:1])
-	for range 60 {
+	s.samples(t, 60, func(int) {
 		s.is[scanner[0]] = s.at(reads, "main.scanner", "main.scan", "net.(*conn).Read")
 		s.is[workers[0]] = s.at(write, "main.worker", "main.put", "sync.(*RWMutex).Lock")
 		s.all(workers[1:], s.at(read, "main.worker", "main.get", "sync.(*RWMutex).RLock"))
-		s.sample(t)
-	}
+	})
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || len(f.Causes) != 1 || f.Causes[0].Class != "go:main.scanner" || f.Causes[0].Share < 0.99 {
 		t.Errorf("%s; causes are %+v", f.Kind, f.Causes)
@@ -273,7 +269,7 @@ func TestFellows(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(c.n, "main.loop")
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			for k, g := range all {
 				switch (i/3 + k) % 4 {
 				case 0:
@@ -284,8 +280,7 @@ func TestFellows(t *testing.T) {
 					s.is[g] = s.at(sends, "main.loop", "main.commit", "main.take")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		at := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if at < 0 {
@@ -305,14 +300,11 @@ func TestHoldersDoNotWaitForWork(t *testing.T) {
 	holder, workers := s.spawn(1, "main.deliver")[0], s.spawn(3, "main.worker")
 	locked := blocked
 	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
-	for i := range 80 {
+	s.samples(t, 80, func(i int) {
 		s.is[holder] = s.at(selects, "main.deliver")
-		if i%10 == 0 {
-			s.is[holder] = s.at(runs, "main.deliver", "main.encode")
-		}
+		s.sometimes(i, 10, holder, s.at(runs, "main.deliver", "main.encode"))
 		s.all(workers, s.at(locked, "main.worker", "main.send"))
-		s.sample(t)
-	}
+	})
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || len(f.Causes) == 0 || f.Causes[0].Activity != Selecting {
 		t.Errorf("%s: %+v", f.Kind, f.Causes)

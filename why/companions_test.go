@@ -13,7 +13,7 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 	all := s.spawn(3, "main.worker")
 	depth := s.Monitor(sampledata.Monitor{Name: "queue.depth", Layer: sampledata.Application, Kind: sampledata.Level})
 	noise := s.Monitor(sampledata.Monitor{Name: "noise", Layer: sampledata.Application, Kind: sampledata.Level})
-	for i := range 300 {
+	s.samples(t, 300, func(i int) {
 		rebuilds := i >= 60 && i < 120 || i >= 200 && i < 240
 		s.all(all, s.at(idles, "main.worker"))
 		if rebuilds {
@@ -24,8 +24,7 @@ func TestMonitorsThatGoWithAFinding(t *testing.T) {
 		if rebuilds {
 			s.Measure(depth, sampledata.Number(int64(50+i%5)))
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) != 1 {
 		t.Fatalf("%s: %+v", a.State, a.Findings)

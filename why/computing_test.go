@@ -233,7 +233,7 @@ func TestWhoAllocates(t *testing.T) {
 	s := newScene()
 	build, log := s.spawn(6, "main.build"), s.spawn(1, "main.log")[0]
 	gc := s.Goroutine(sampledata.Goroutine{ID: 99, Start: s.function("runtime.gcBgMarkWorker"), GC: true})
-	for i := range 300 {
+	s.samples(t, 300, func(i int) {
 		s.is[gc] = s.at(runs, "runtime.gcBgMarkWorker", "runtime.gcDrain")
 		s.is[log] = s.at(idles, "main.log")
 		for j, g := range build {
@@ -245,11 +245,8 @@ func TestWhoAllocates(t *testing.T) {
 				s.is[g] = s.at(runs, "main.build", "main.parse", "runtime.mallocgc")
 			}
 		}
-		if i%50 == 0 {
-			s.is[log] = s.at(runs, "main.log", "main.format", "runtime.mallocgc")
-		}
-		s.sample(t)
-	}
+		s.sometimes(i, 50, log, s.at(runs, "main.log", "main.format", "runtime.mallocgc"))
+	})
 	a := s.find(t)
 	if i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == AllocationKind }); i < 0 || a.Findings[i].Where.Function != "main.parse" {
 		t.Errorf("%+v", a.Findings)

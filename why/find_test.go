@@ -83,6 +83,20 @@ func (s *scene) those(goroutines []sampledata.GoroutineID, has func(j int) bool,
 	}
 }
 
+// sometimes sets the state of one goroutine in every nth sample.
+func (s *scene) sometimes(sample, n int, g sampledata.GoroutineID, state sampledata.State) {
+	s.some(sample, n, []sampledata.GoroutineID{g}, state)
+}
+
+// samples adds samples. Before each, a function sets its states.
+func (s *scene) samples(t *testing.T, n int, set func(sample int)) {
+	t.Helper()
+	for i := range n {
+		set(i)
+		s.sample(t)
+	}
+}
+
 // sample adds a sample in which goroutines have the states that they
 // were given, and more.
 func (s *scene) sample(t *testing.T, more ...states) {
@@ -168,15 +182,12 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
 	waits.Holders, waits.Evidence = s.HolderSet(workers), sampledata.Ambiguous
 	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
-	for i := range 60 {
+	s.samples(t, 60, func(i int) {
 		s.is[client] = s.at(waits, "main.client", "main.call")
 		s.is[holder] = s.at(reads, "main.flusher", "main.flush", "os.(*File).Sync")
 		s.all(workers, s.at(locked, "main.worker", "main.add"))
-		if i%10 == 0 {
-			s.is[client] = s.at(runs, "main.client", "main.call")
-		}
-		s.sample(t)
-	}
+		s.sometimes(i, 10, client, s.at(runs, "main.client", "main.call"))
+	})
 	a := s.find(t)
 	if len(a.Findings) != 1 {
 		t.Fatalf("%d findings: %+v", len(a.Findings), a.Findings)
@@ -197,14 +208,13 @@ func TestWaitsAreLedToTheirReason(t *testing.T) {
 func TestIdleIsNotSlow(t *testing.T) {
 	s := newScene()
 	worker, ticker := s.spawn(1, "main.worker")[0], s.spawn(1, "main.ticker")[0]
-	for i := range 80 {
+	s.samples(t, 80, func(i int) {
 		s.is[worker] = s.at(idles, "main.worker", "main.loop")
 		s.is[ticker] = s.at(sleeps, "main.ticker")
 		if i%20 == 0 {
 			s.is[worker], s.is[ticker] = s.at(runs, "main.worker", "main.loop", "main.work"), s.at(runs, "main.ticker")
 		}
-		s.sample(t)
-	}
+	})
 	if a := s.find(t); a.State != Idle || len(a.Findings) > 0 {
 		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
@@ -228,12 +238,11 @@ func TestStillIsNotIdle(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(206, "main.worker")
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(c.state, c.stack...))
 			s.those(all, func(j int) bool { return c.moves && (i+j)%40 == 0 },
 				s.at(reads, "main.worker", "main.query"))
-			s.sample(t)
-		}
+		})
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 206, IDs: []int64{7}, Waited: time.Hour, Kept: -1}}}
 		a := fixture.Must(Find(r, configured()))(t)
@@ -253,12 +262,11 @@ func TestAnswersOfADatabase(t *testing.T) {
 	for client, found := range map[string]int{"database/sql.(*DB).Query": 1, "main.(*hub).Query": 0} {
 		s := newScene()
 		all := s.spawn(8, "main.worker")
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(sleeps, "main.worker"))
 			s.those(all, func(j int) bool { return (i/3+j)%3 == 0 },
 				s.at(reads, "main.worker", "main.load", client, "example.com/pq/lib.(*conn).recv", "net.(*conn).Read"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != found || found > 0 && a.Findings[0].Kind != IOKind {
 			t.Errorf("%s: %s: %+v", client, a.State, a.Findings)
@@ -272,12 +280,11 @@ func TestPausesBesideWork(t *testing.T) {
 	for pauses, found := range map[int]int{2: 1, 6: 1, 8: 0} { // of 10 samples
 		s := newScene()
 		all := s.spawn(3, "main.worker")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all, s.at(sleeps, "main.worker"))
 			s.those(all, func(j int) bool { return (i+3*j)%10 >= pauses },
 				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.worker", "main.store", "os.(*File).Sync"))
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != found || found > 0 && a.Findings[0].Where.Function != "main.store" {
 			t.Errorf("%d pauses: %s: %+v", pauses, a.State, a.Findings)
 		}
@@ -367,12 +374,11 @@ func TestSystemCallsOfAHolder(t *testing.T) {
 	locked := blocked
 	locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
 	s.LockName(sampledata.LockName{Address: 0x200, Name: "main.mu"})
-	for range 60 {
+	s.samples(t, 60, func(int) {
 		s.is[holder] = s.at(runs, "main.flusher", "main.flush", "os.(*File).Sync", "syscall.Fsync")
 		s.is[other] = s.at(runs, "main.logger", "main.log", "os.(*File).Write", "syscall.write")
 		s.all(workers, s.at(locked, "main.worker", "main.add"))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) != 2 || a.Findings[0].Kind != LockKind || a.Findings[1].Kind != SystemCallKind || a.Findings[1].Where.Function != "main.log" {
 		for _, f := range a.Findings {
@@ -386,11 +392,9 @@ func TestClassInFewSamples(t *testing.T) {
 	for seen, found := range map[int]int{2: 0, 3: 1} {
 		s := newScene()
 		loop, lives := s.spawn(1, "main.loop")[0], s.spawn(1, "main.walk")[0]
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			s.is[loop] = s.at(idles, "main.loop")
-			if i%20 == 0 {
-				s.is[loop] = s.at(runs, "main.loop")
-			}
+			s.sometimes(i, 20, loop, s.at(runs, "main.loop"))
 			switch {
 			case i >= 30 && i < 30+seen:
 				s.now += 2 * time.Second
@@ -400,8 +404,7 @@ func TestClassInFewSamples(t *testing.T) {
 			case i == 30+seen:
 				s.gone = []sampledata.GoroutineID{lives}
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("in %d samples: %+v %+v", seen, a.Findings, a.Hypotheses)
 		}
@@ -415,15 +418,14 @@ func TestSemaphoresOfTheCollector(t *testing.T) {
 	parsers := s.spawn(4, "main.parser")
 	waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "semacquire"}, "main.parser", "main.parse", "runtime.mallocgc", "runtime.gcStart", "runtime.semacquire", "runtime.gopark")
 	works := s.at(runs, "main.parser", "main.parse")
-	for n := range 100 {
+	s.samples(t, 100, func(n int) {
 		for i, g := range parsers {
 			s.is[g] = works
 			if (n+i)%2 == 0 {
 				s.is[g] = waits
 			}
 		}
-		s.sample(t)
-	}
+	})
 	for _, h := range s.find(t).Hypotheses {
 		if h.Kind == ConditionKind {
 			t.Errorf("%+v", h)
@@ -437,14 +439,11 @@ func TestSemaphoresOfTheCollector(t *testing.T) {
 func TestCallsAndAspects(t *testing.T) {
 	s := newScene()
 	loggers, checkers := s.spawn(1, "main.logger"), s.spawn(1, "main.checker")
-	for n := range 100 {
+	s.samples(t, 100, func(n int) {
 		s.is[loggers[0]] = s.at(runs, "main.logger", "main.log", "os.(*File).Sync", "internal/poll.(*FD).Fsync", "syscall.Fsync", "syscall.Syscall")
 		s.is[checkers[0]] = s.at(runs, "main.checker", "github.com/golang-jwt/jwt/v5.parse", "strings.genSplit")
-		if n%10 == 0 {
-			s.is[loggers[0]] = s.at(runs, "main.logger", "main.log")
-		}
-		s.sample(t)
-	}
+		s.sometimes(n, 10, loggers[0], s.at(runs, "main.logger", "main.log"))
+	})
 	found := make(map[Kind]*Finding)
 	for _, f := range s.find(t).Findings {
 		found[f.Kind] = f
@@ -466,15 +465,14 @@ func TestMaking(t *testing.T) {
 		clients := s.spawn(4, "main.client")
 		shakes := s.at(reads, "main.client", "main.dial", "crypto/tls.(*Conn).clientHandshake", "net.(*conn).Read")
 		works := s.at(runs, "main.client")
-		for n := range 100 {
+		s.samples(t, 100, func(n int) {
 			for i, g := range clients {
 				s.is[g] = shakes
 				if again && (n+i)%4 == 0 || n > 60 {
 					s.is[g] = works
 				}
 			}
-			s.sample(t)
-		}
+		})
 		var found []string
 		for _, f := range s.find(t).Findings {
 			found = append(found, string(f.Kind)+" "+f.Where.Function)

@@ -54,7 +54,7 @@ func TestPausesOfFew(t *testing.T) {
 	for count, found := range map[int]int{1: 0, 3: 1} {
 		s := newScene()
 		all := s.spawn(count, "main.sync")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			for j, g := range all {
 				switch n := (i + 3*j) % 10; {
 				case n < 3:
@@ -65,8 +65,7 @@ func TestPausesOfFew(t *testing.T) {
 					s.is[g] = s.at(sleeps, "main.sync")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%d: %+v %+v", count, a.Findings, a.Hypotheses)
 		}
@@ -81,7 +80,7 @@ func TestBarrierIsNoRest(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(3, "main.main.func1")
-		for i := range 90 {
+		s.samples(t, 90, func(i int) {
 			for j, g := range all {
 				switch step := i % 6; {
 				case step < 2:
@@ -92,8 +91,7 @@ func TestBarrierIsNoRest(t *testing.T) {
 					s.is[g] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, "main.main.func1", wait, "sync.(*Cond).Wait")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		e := fixture.Must(newEvidence(s.Recording(), configured().Views))(t)
 		for _, at := range e.situations {
 			if at.state.Doing == views.AwaitingCondition && at.idle != idle {
@@ -110,7 +108,7 @@ func TestSleepersThatAreNotAwaited(t *testing.T) {
 	waiter, adder := s.spawn(1, "main.join")[0], s.spawn(1, "main.calc")[0]
 	for i := range 60 {
 		fresh := s.spawn(4, "main.later")
-		for k := range 5 {
+		s.samples(t, 5, func(k int) {
 			s.is[adder] = s.at(runs, "main.calc")
 			s.all(fresh, s.at(sleeps, "main.later"))
 			w := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Lock: 0x500, Evidence: sampledata.Likely,
@@ -121,8 +119,7 @@ func TestSleepersThatAreNotAwaited(t *testing.T) {
 			if s.is[waiter] = s.at(w, "main.join", "main.run", "sync.(*WaitGroup).Wait"); k == 0 {
 				s.is[waiter] = s.at(runs, "main.join")
 			}
-			s.sample(t)
-		}
+		})
 		s.gone = fresh
 	}
 	s.sample(t, nil)
@@ -243,13 +240,12 @@ func TestPlacesInPoolsAreNoWork(t *testing.T) {
 func TestPlacesInUseAreNotLost(t *testing.T) {
 	s := newScene()
 	all := s.spawn(100, "main.request")
-	for i := range 400 {
+	s.samples(t, 400, func(i int) {
 		s.all(all,
 			s.at(selects, "main.request", "main.query", "main.(*Pool).Get", "main.(*Pool).vacant"))
 		s.those(all, func(j int) bool { return (i/2+7*j)%100 < 2 },
 			s.at(selects, "main.request", "main.query:9", "main.(*conn).roundtrip"))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.(*Pool).vacant" || a.Findings[0].Remedy == giveBack {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)

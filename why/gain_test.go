@@ -134,7 +134,7 @@ func TestGainOfRequests(t *testing.T) {
 	for law, active := range map[Law][]int{Open: {0, 8, 0, 0, 2}, Either: {2}} {
 		s := newScene()
 		s.spawn(10, "main.handler")
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			for k := range s.goroutines {
 				s.is[s.goroutines[(i+k)%10]] = s.at(idles, "main.handler", "runtime.chanrecv")
 				if n := active[i%len(active)]; k < n/2 {
@@ -143,8 +143,7 @@ func TestGainOfRequests(t *testing.T) {
 					s.is[s.goroutines[(i+k)%10]] = s.at(reads, "main.handler", "main.fetch", "net.(*conn).Read")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		if g := s.asked(t, "main.fetch", false); g.Law != law || g.Less == nil || !nearly(g.Less.Share, 0.5) || g.Times != nil {
 			t.Errorf("%s: %+v, %+v", law, g, g.Less)
 		}
@@ -222,7 +221,7 @@ func TestGainOfSystemCalls(t *testing.T) {
 func TestGainOfThoseThatHaveTheCost(t *testing.T) {
 	s := newScene()
 	servers, streams := s.spawn(4, "main.serve"), s.spawn(4, "main.serve")
-	for i := range 200 {
+	s.samples(t, 200, func(i int) {
 		for k, g := range servers {
 			if s.is[g] = s.at(reads, "main.serve", "main.fetch", "net.(*conn).Read"); (i+k)%4 == 0 {
 				s.is[g] = s.at(reads, "main.serve", "main.store", "net.(*conn).Write")
@@ -232,8 +231,7 @@ func TestGainOfThoseThatHaveTheCost(t *testing.T) {
 		if i%50 == 0 {
 			s.all(streams, s.at(runs, "main.serve", "main.stream"))
 		}
-		s.sample(t)
-	}
+	})
 	if g := s.asked(t, "main.fetch", false); g.Times == nil || !nearly(g.Times.Times, 4) {
 		t.Errorf("%+v %+v", g, g.Times)
 	}

@@ -23,7 +23,7 @@ func TestGatherers(t *testing.T) {
 	} {
 		s := newScene()
 		writers, callers := s.spawn(c.writers, "main.write"), s.spawn(4, "main.call")
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.all(writers, s.at(idles, "main.write"))
 			if i%10 < c.gathers || c.always {
 				s.all(writers, s.at(selects, "main.write"))
@@ -32,8 +32,7 @@ func TestGatherers(t *testing.T) {
 			if i%10 < 8 {
 				s.all(callers, s.at(idles, "main.call", "log/lib.(*Log).Append"))
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 1 {
 			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
@@ -55,15 +54,14 @@ func TestGatherersAlike(t *testing.T) {
 	s := newScene()
 	writers := map[string]sampledata.GoroutineID{"main.write1": s.spawn(1, "main.write1")[0], "main.write2": s.spawn(1, "main.write2")[0]}
 	caller := s.spawn(1, "main.call")[0]
-	for i := range 200 {
+	s.samples(t, 200, func(i int) {
 		s.is[caller] = s.at(idles, "main.call")
 		for name, g := range writers {
 			if s.is[g] = s.at(idles, name); i%10 < 8 {
 				s.is[g], s.is[caller] = s.at(selects, name), s.at(idles, "main.call", "log/lib.(*Log).Append")
 			}
 		}
-		s.sample(t)
-	}
+	})
 	for range 8 {
 		a := s.find(t)
 		if len(a.Findings) != 1 || !strings.Contains(strings.Join(a.Findings[0].Signs, " "), "go:main.write1") {
@@ -100,15 +98,14 @@ func TestGatherersOfAType(t *testing.T) {
 		for _, w := range c.writers {
 			writers[w] = s.spawn(1, w)[0]
 		}
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			for w, g := range writers {
 				if s.is[g] = s.at(selects, w); i%50 == 0 {
 					s.is[g] = s.at(runs, w)
 				}
 			}
 			s.ask(callers, i)
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 1 {
 			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
@@ -140,7 +137,7 @@ func TestSleepersMayEndWaits(t *testing.T) {
 		for _, p := range c.pollers {
 			pollers[p] = s.spawn(1, p)[0]
 		}
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			for p, g := range pollers {
 				if c.ends > 0 && i >= c.ends {
 					if i == c.ends {
@@ -153,8 +150,7 @@ func TestSleepersMayEndWaits(t *testing.T) {
 				}
 			}
 			s.ask(callers, i)
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 1 {
 			t.Fatalf("%s: %+v, %+v", name, a.Findings, a.Hypotheses)
@@ -173,7 +169,7 @@ func TestTasksThatSleep(t *testing.T) {
 	callers := s.spawn(4, "main.call")
 	var tasks []sampledata.GoroutineID
 	names := []string{"main.task", "main.job", "main.piece"}
-	for i := range 300 {
+	s.samples(t, 300, func(i int) {
 		if i%30 == 0 {
 			s.gone, tasks = tasks, nil
 			for _, name := range names {
@@ -190,8 +186,7 @@ func TestTasksThatSleep(t *testing.T) {
 				s.is[g] = s.at(runs, "main.call")
 			}
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 	if i < 0 || slices.Contains(a.Findings[i].Signs, nobodyElse) || a.Findings[i].Gain.Silent == "" {

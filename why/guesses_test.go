@@ -85,7 +85,7 @@ func TestGuessedOffspring(t *testing.T) {
 	s := newScene()
 	client := s.spawn(1, "main.publish")[0]
 	var audit sampledata.GoroutineID
-	for i := range 120 {
+	s.samples(t, 120, func(i int) {
 		switch i % 6 {
 		case 0:
 			audit = s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Start: s.function("main.audit"), Parent: 1,
@@ -98,8 +98,7 @@ func TestGuessedOffspring(t *testing.T) {
 		} else {
 			s.is[audit] = s.at(sleeps, "main.audit")
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.OfProcessors() })
 	if len(waits) != 1 || waits[0].Class != "go:main.publish" || waits[0].Remedy != lookAtTimer || waits[0].Gain.Silent == "" {
@@ -115,7 +114,7 @@ func TestOtherThanTheChild(t *testing.T) {
 	holders := s.HolderSet([]sampledata.GoroutineID{worker})
 	syscall := sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}
 	var child sampledata.GoroutineID
-	for i := range 200 {
+	s.samples(t, 200, func(i int) {
 		state := s.at(idles, "main.build", "main.run")
 		state.Lock, state.Evidence, state.Holders = uint64(i/20+1)<<8, sampledata.Likely, holders
 		s.is[worker] = s.at(syscall, "main.worker", "main.store", "os.(*File).Sync")
@@ -130,8 +129,7 @@ func TestOtherThanTheChild(t *testing.T) {
 		if s.is[main] = state; i%20 < 4 {
 			s.is[child] = s.at(syscall, "main.run.func1", "os/exec.(*Cmd).Wait", "os.(*Process).Wait")
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Class != "go:main.worker" || !slices.Equal(names(a.Findings[0].Behind), []string{"go:main.build"}) {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
@@ -145,7 +143,7 @@ func TestTheNextStepIsNoFellow(t *testing.T) {
 	for first, fellows := range map[string]bool{"main.(*future).wait": false, "main.(*pool).acquire": true} {
 		s := newScene()
 		all := s.spawn(6, "main.save")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			for j, g := range all {
 				switch (i/4 + j) % 6 {
 				case 0:
@@ -156,8 +154,7 @@ func TestTheNextStepIsNoFellow(t *testing.T) {
 					s.is[g] = s.at(selects, "main.save", "main.file:9", "main.(*blob).send")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a, seen := s.find(t), 0
 		for _, f := range a.Findings {
 			if f.Where.Function != first {

@@ -14,7 +14,7 @@ import (
 func TestLeakWithUnevenSamples(t *testing.T) {
 	s := newScene()
 	dispatcher := s.spawn(1, "main.dispatcher")[0]
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.is[dispatcher] = s.at(sleeps, "main.dispatcher")
 		if i >= 60 { // forty samples of two thirds of the time
 			s.now += 100 * time.Millisecond
@@ -22,8 +22,7 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 		for len(s.goroutines) < 2+int(s.now/(20*time.Millisecond)) {
 			s.is[s.spawn(1, "main.request")[0]] = s.at(sends, "main.request", "main.answer")
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Kind != LeakKind || a.Findings[0].Class != "go:main.request" {
 		t.Fatalf("%s: %+v", a.State, a.Findings)
@@ -36,7 +35,7 @@ func TestLeakWithUnevenSamples(t *testing.T) {
 func TestLeakOfSleepers(t *testing.T) {
 	for _, polls := range []bool{false, true} {
 		s := newScene()
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[s.spawn(1, "main.timeout")[0]] = s.at(sleeps, "main.timeout")
 			for j, g := range s.goroutines[:i] {
 				if polls && (i+j)%7 == 0 {
@@ -45,8 +44,7 @@ func TestLeakOfSleepers(t *testing.T) {
 					s.is[g] = s.at(sleeps, "main.timeout")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool {
 			return f.Kind == LeakKind && !f.Growth.Probable() && f.Remedy != LeakKind.row().Remedy
@@ -63,7 +61,7 @@ func TestLeakOfSleepers(t *testing.T) {
 func TestLeakAmongOthers(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		s := newScene()
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.is[s.spawn(1, "main.request")[0]] = s.at(runs, "main.request")
 			for j, g := range s.goroutines[:i] {
 				if j%3 == 0 && !(ends && i-j >= 60) {
@@ -73,8 +71,7 @@ func TestLeakAmongOthers(t *testing.T) {
 					s.gone = append(s.gone, g)
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind && f.Growth.OthersEnd })
 		if leaks == ends {
@@ -88,13 +85,12 @@ func TestLeakAmongOthers(t *testing.T) {
 func TestSessionsThatGoOn(t *testing.T) {
 	for _, move := range []bool{false, true} {
 		s := newScene()
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.is[s.spawn(1, "main.session")[0]] = s.at(selects, "main.session")
 			s.all(s.goroutines[:i], s.at(selects, "main.session"))
 			s.those(s.goroutines[:i], func(j int) bool { return move && (i+j)%7 == 0 },
 				s.at(runs, "main.session", "main.send"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		leaks := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeakKind })
 		if leaks == move {
@@ -109,19 +105,16 @@ func TestProbableLeak(t *testing.T) {
 	for _, served := range []bool{false, true} {
 		s := newScene()
 		server := s.spawn(1, "main.server")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[server] = s.at(sleeps, "main.server")
 			wait := s.at(sends, "main.request", "main.answer")
 			if served {
 				s.is[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive",
 					Lock: wait.Lock}, "main.server")
 			}
-			if i%2 == 0 {
-				s.is[s.spawn(1, "main.request")[0]] = wait
-			}
+			s.sometimes(i, 2, s.spawn(1, "main.request")[0], wait)
 			s.all(s.goroutines[1:], wait)
-			s.sample(t)
-		}
+		})
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Waited: 2 * time.Minute,
 			IDs: []int64{r.Goroutines.At(s.goroutines[1]).ID}}}}
@@ -154,7 +147,7 @@ func TestLeakOfConnections(t *testing.T) {
 			m.Unmeasured = "there are more than 1024 open files"
 		}
 		connections := s.Monitor(m)
-		for range 80 {
+		s.samples(t, 80, func(int) {
 			for _, loop := range loops {
 				s.spawn(1, loop)
 			}
@@ -164,8 +157,7 @@ func TestLeakOfConnections(t *testing.T) {
 			if own != tooMany {
 				s.Measure(connections, sampledata.Number(own))
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Class == clientReads })
 		if i < 0 || len(a.Findings[i].Signs) != 1 || a.Findings[i].Remedy == LeakKind.row().Remedy || (len(a.Findings) == 1) != (own != 0) {
@@ -183,15 +175,14 @@ func TestWaitersThatBecomeMore(t *testing.T) {
 		locked := blocked
 		locked.Lock, locked.Holders = 0x200, s.HolderSet([]sampledata.GoroutineID{holder})
 		var waiters []sampledata.GoroutineID
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			waiters = append(waiters, s.spawn(1+grows, "main.send")...)
 			if i >= 20 {
 				s.gone, waiters = waiters[:1], waiters[1:]
 			}
 			s.is[holder] = s.at(selects, "main.deliver")
 			s.all(waiters, s.at(locked, "main.send"))
-			s.sample(t)
-		}
+		})
 		f := s.find(t).Findings[0]
 		if f.Kind != LockKind || (f.Growth != nil) != (grows == 1) {
 			t.Errorf("%d more a sample: %s: %+v", grows, f.Kind, f.Growth)
@@ -206,15 +197,14 @@ func TestLeakOfTimers(t *testing.T) {
 	for known, want := range map[uint64]bool{0: true, 0x300: false} {
 		s := newScene()
 		worker := s.spawn(1, "main.work")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			other, waits := s.at(idles, "main.work"), s.at(idles, "main.expire")
 			if other.Lock, waits.Lock = 0x100, known; i%10 == 0 {
 				other = s.at(runs, "main.work")
 			}
 			s.is[worker], s.is[s.spawn(1, "main.expire")[0]] = other, waits
 			s.all(s.goroutines[1:], waits)
-			s.sample(t)
-		}
+		})
 		f := s.find(t).Findings[0]
 		if f.Kind != LeakKind || (f.Remedy == endsEarlier) != want {
 			t.Errorf("channel %#x: %s: %q %q", known, f.Kind, f.Signs, f.Remedy)
@@ -241,12 +231,11 @@ func TestLeakBesideADeadlock(t *testing.T) {
 	x, y := blocked, blocked
 	x.Lock, x.Holders = 0x200, s.HolderSet(dead[1:])
 	y.Lock, y.Holders = 0x300, s.HolderSet(dead[:1])
-	for i := range 300 {
+	s.samples(t, 300, func(i int) {
 		s.is[dead[0]] = s.at(x, "main.handle", "sync.(*Mutex).Lock")
 		s.is[dead[1]] = s.at(y, "main.handle", "sync.(*Mutex).Lock")
 		s.those(more, func(j int) bool { return i >= 5*j }, s.at(sends, "main.handle"))
-		s.sample(t)
-	}
+	})
 	kinds := make(map[Kind]*Finding)
 	for _, f := range s.find(t).Findings {
 		kinds[f.Kind] = f

@@ -16,12 +16,11 @@ func TestLimitOfSelects(t *testing.T) {
 		all, other := s.spawn(3, "main.loop"), s.spawn(1, "main.consume")[0]
 		waits := selects
 		waits.Lock, waits.Evidence, waits.Holders = 0x100, evidence, s.HolderSet([]sampledata.GoroutineID{other})
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			s.is[other] = s.at(reads, "main.consume", "main.store")
 			s.all(all, s.at(waits, "main.loop", "main.put:9"))
 			s.some(i, 10, all, s.at(runs, "main.loop", "main.parse"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if i < 0 || (a.Findings[i].Limit != nil) != want {
@@ -39,7 +38,7 @@ func TestLimit(t *testing.T) {
 		s := newScene()
 		s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*client).slots", Capacity: 1})
 		all, consumer := s.spawn(3, "main.loop"), s.spawn(1, "main.consume")[0]
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			has := all[i/3%3]
 			waits := sends
 			waits.Evidence, waits.Holders = sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{has})
@@ -53,8 +52,7 @@ func TestLimit(t *testing.T) {
 					s.is[g] = s.at(waits, "main.loop", "main.get:9")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		var limits []*Finding
 		keys := make(map[string]bool)
 		for _, f := range s.find(t).Findings {
@@ -89,7 +87,7 @@ func TestLimitOfSemaphores(t *testing.T) {
 	s := newScene()
 	s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*pool).places", Capacity: 1})
 	all := s.spawn(3, "main.loop")
-	for i := range 60 {
+	s.samples(t, 60, func(i int) {
 		has := all[i/3%3]
 		waits := selects
 		if i%4 != 3 { // else it was not read
@@ -101,8 +99,7 @@ func TestLimitOfSemaphores(t *testing.T) {
 				s.is[g] = s.at(waits, "main.loop", "main.(*pool).get:9", "golang.org/x/sync/semaphore.(*Weighted).Acquire")
 			}
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.limits() })
 	if want := "hold a place for less time, or raise the limit: it is the size of main.(*pool).places, 1"; i < 0 || a.Findings[i].Remedy != want {

@@ -16,7 +16,7 @@ func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 	if holds.Run != sampledata.Running {
 		held = s.at(holds, append(slices.Clone(waits[:len(waits)-1]), "net.(*TCPListener).Accept", "net.(*netFD).accept")...)
 	}
-	for i := range 200 {
+	s.samples(t, 200, func(i int) {
 		for k, g := range s.goroutines {
 			if s.is[g] = held; k != i/2%4 {
 				s.is[g] = s.at(blocked, waits...)
@@ -25,8 +25,7 @@ func rotating(t *testing.T, holds sampledata.State, waits ...string) *Answer {
 				s.is[g] = state
 			}
 		}
-		s.sample(t)
-	}
+	})
 	return s.find(t)
 }
 
@@ -61,7 +60,7 @@ func TestOthersSeldomAtWork(t *testing.T) {
 		state.Lock, state.Evidence = 0x200, sampledata.NoEvidence
 		return state
 	}
-	for i := range 200 {
+	s.samples(t, 200, func(i int) {
 		s.is[worker], s.is[rare] = waits("main.worker"), s.at(idles, "main.rare")
 		if i%10 == 9 {
 			s.is[worker] = s.at(runs, "main.worker", "main.compute")
@@ -72,8 +71,7 @@ func TestOthersSeldomAtWork(t *testing.T) {
 		case 6:
 			s.is[rare] = s.at(runs, "main.rare", "main.compute")
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || !slices.Equal(names(a.Findings[0].Others), []string{"go:main.rare"}) {
 		t.Errorf("%+v", a.Findings)

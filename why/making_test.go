@@ -17,13 +17,12 @@ func TestMadeFor(t *testing.T) {
 	asks := strings.Fields("main.client main.ask net/http.(*Client).Do net/http.(*Transport).getConn")
 	dials := strings.Fields("net/http.(*Transport).startDialConnForLocked.func1 net/http.(*Transport).dialConn net.(*Dialer).DialContext")
 	selects := sampledata.State{Run: sampledata.Waiting, Reason: "select"}
-	for i := range 90 {
+	s.samples(t, 90, func(i int) {
 		s.is[client], s.is[dialer] = s.at(selects, asks...), s.at(reads, dials...)
 		if i%3 == 0 {
 			s.is[client], s.is[dialer] = s.at(runs, "main.client"), s.at(reads, dials[0])
 		}
-		s.sample(t)
-	}
+	})
 	for _, f := range s.find(t).Findings {
 		if f.Kind == MakingKind {
 			if f.Made.What != "connections" || f.Made.For != "main.ask" {
@@ -42,7 +41,7 @@ func TestStartsGoroutines(t *testing.T) {
 		s := newScene()
 		worker := s.spawn(1, "main.worker")[0]
 		var alive []sampledata.GoroutineID
-		for i := range 90 {
+		s.samples(t, 90, func(i int) {
 			s.gone, alive = alive, nil
 			s.is[worker] = s.at(runs, "main.worker")
 			if i < 60 { // once, for long
@@ -53,8 +52,7 @@ func TestStartsGoroutines(t *testing.T) {
 				alive = append(alive, g)
 				s.is[g] = s.at(runs, "main.one")
 			}
-			s.sample(t)
-		}
+		})
 		found := false
 		for _, f := range s.find(t).Findings {
 			found = found || f.Kind == MakingKind && f.Made.What == "goroutines" && f.Where.Function == "main.count" && f.Made.PerSecond > 90
@@ -79,14 +77,13 @@ func TestMakesAnother(t *testing.T) {
 			return at
 		}
 		starts, waits := inLine(10, "os/exec.(*Cmd).Start"), inLine(12, "os/exec.(*Cmd).Wait")
-		for n := range 100 {
+		s.samples(t, 100, func(n int) {
 			for i, g := range callers {
 				if s.is[g] = waits; (n+i)%length == 0 {
 					s.is[g] = starts
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if got := len(a.Findings) > 0 && a.Findings[0].Kind == MakingKind; got != found {
 			t.Fatalf("each of %d samples: %s: %+v", length, a.State, a.Findings)
@@ -102,7 +99,7 @@ func TestMeasureOfMaking(t *testing.T) {
 	s := newScene()
 	all := s.spawn(2, "main.caller")
 	dial := []string{"main.caller", "net.(*Dialer).DialContext"}
-	for n := range 100 {
+	s.samples(t, 100, func(n int) {
 		for i, g := range all {
 			switch (n + i) % 4 {
 			case 0:
@@ -113,8 +110,7 @@ func TestMeasureOfMaking(t *testing.T) {
 				s.is[g] = s.at(reads, append(dial, "net.socket")...)
 			}
 		}
-		s.sample(t)
-	}
+	})
 	want := "(* ..net.(*Dialer).DialContext) and not (* ..net.(*Resolver).lookupIPAddr)"
 	a := s.find(t)
 	if !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Measure != nil && f.Measure.Keep == want }) {
@@ -130,14 +126,13 @@ func TestAwaitsProcesses(t *testing.T) {
 		s := newScene()
 		all := s.spawn(3, "main.keep")
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.keep", "main.once", "os/exec.(*Cmd).Wait")
-		for n := range 600 {
+		s.samples(t, 600, func(n int) {
 			for i, g := range all {
 				if s.is[g] = waits; (n+3*i)%length == 0 {
 					s.is[g] = s.at(runs, "main.keep")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if (len(a.Findings) > 0) != found {
 			t.Fatalf("each lives %d samples: %+v", length, a.Findings)

@@ -14,10 +14,9 @@ func TestModules(t *testing.T) {
 	s := newScene()
 	workers := s.spawn(4, "main.worker")
 	stack := strings.Fields("main.worker main.page example.com/a/lib.Load strings.Map example.com/a/lib.read golang.org/x/net/lib.Parse golang.org/x/net/lib.scan strings.Index")
-	for n := range 100 {
+	s.samples(t, 100, func(n int) {
 		s.all(workers, s.at(runs, stack[:len(stack)-n%2]...))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "golang.org/x/net/lib.scan" {
 		t.Fatalf("found %+v", a.Findings)
@@ -46,12 +45,11 @@ func TestWaysIntoALibrary(t *testing.T) {
 	takes, gives := stack("main.worker main.book mutex.Take redis.Do redis.read"), stack("main.worker main.book mutex.Give redis.Do redis.read")
 	idle, asks := stack("main.worker"), stack("main.worker main.book mutex.Other redis.Do redis.write net.(*conn).Write")
 	asks.Run, asks.Reason = sampledata.Running, ""
-	for n := range 100 {
+	s.samples(t, 100, func(n int) {
 		for i, g := range workers {
 			s.is[g] = []sampledata.State{takes, gives, takes, gives, asks, takes, gives, idle, takes, gives}[(n+i)%10]
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "redis.read" {
 		t.Fatalf("%s: found %+v", a.State, a.Findings)

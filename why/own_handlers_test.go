@@ -18,11 +18,9 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 		s := newScene()
 		clients, handlers, store := s.spawn(8, "main.client"), s.spawn(8, "net/http.(*conn).serve"), s.spawn(1, "main.store")[0]
 		readers := s.spawn(8, "net/http.(*persistConn).readLoop")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[store] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.store", "main.save", "os.(*File).Sync")
-			if i%20 == 0 {
-				s.is[store] = s.at(runs, "main.store")
-			}
+			s.sometimes(i, 20, store, s.at(runs, "main.store"))
 			for j := range clients {
 				s.is[clients[j]], s.is[handlers[j]] = s.at(sleeps, "main.client"), s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
 				if (i+j)%4 != 0 {
@@ -35,8 +33,7 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 					s.is[handlers[j]] = s.at(selects, "net/http.(*conn).serve", "main.handle", "main.put")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		place := func(function string) int {
 			return slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Function == function })
@@ -59,13 +56,12 @@ func TestClientsOfTheProgramItself(t *testing.T) {
 func TestClientBesideAProxy(t *testing.T) {
 	s := newScene()
 	client, handlers := s.spawn(1, "main.poll")[0], s.spawn(30, "net/http.(*conn).serve")
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.is[client] = s.at(selects, "main.poll", "main.fetch", "main.get", "net/http.(*persistConn).roundTrip")
 		s.all(handlers, s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"))
 		s.those(handlers, func(j int) bool { return (i+j)%4 != 0 },
 			s.at(selects, "net/http.(*conn).serve", "main.proxy", "main.forward", "net/http.(*persistConn).roundTrip"))
-		s.sample(t)
-	}
+	})
 	for _, f := range s.find(t).Findings {
 		if slices.Contains(f.Signs, asksOwn) {
 			t.Errorf("%s: %q", f.Class, f.Signs)
@@ -81,12 +77,11 @@ func TestConnectionsWithItself(t *testing.T) {
 		s := newScene()
 		all := s.spawn(4, "main.client")
 		connections := s.Monitor(sampledata.Monitor{Name: "process.own_connections", Layer: sampledata.Kernel, Kind: sampledata.Level})
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.all(all, s.at(reads, "main.client", "main.ask", "net.(*netFD).Read"))
 			s.some(i, 2, all, s.at(runs, "main.client", "main.encode"))
 			s.Measure(connections, sampledata.Number(own))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		seen := 0
 		for _, f := range a.Findings {
@@ -116,17 +111,14 @@ func TestHandlersThatMayAnswer(t *testing.T) {
 		s := newScene()
 		clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
 		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.is[server] = s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")
-			if i%10 == 0 {
-				s.is[server] = s.at(runs, "net/http.(*conn).serve", "main.handle")
-			}
+			s.sometimes(i, 10, server, s.at(runs, "net/http.(*conn).serve", "main.handle"))
 			s.all(clients,
 				s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"))
 			s.some(i, 10, clients, s.at(runs, "main.client", "main.encode"))
 			s.Measure(connections, sampledata.Number(own))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:net/http.(*conn).serve" })
 		if i < 0 || a.Resting[i].Does != want {

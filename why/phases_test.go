@@ -12,12 +12,11 @@ import (
 // sample, in turn.
 func (s *scene) crew(t *testing.T, state func(sample, number int) sampledata.State) {
 	all := s.spawn(6, "main.worker")
-	for i := range 400 {
+	s.samples(t, 400, func(i int) {
 		for j, g := range all {
 			s.is[g] = state(i, (i+j)%6)
 		}
-		s.sample(t)
-	}
+	})
 }
 
 // A phase in which a few goroutines wait for something is found,

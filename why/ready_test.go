@@ -15,7 +15,7 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 	for runningToo, want := range map[int]string{4: "they come in bursts, and then wait for the processors", 0: "there are free processors: they are about to run"} {
 		s := newScene()
 		all := s.spawn(10, "main.collect")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			for j, g := range all {
 				switch {
 				case i%10 != 0:
@@ -26,8 +26,7 @@ func TestBurstsOfReadyGoroutines(t *testing.T) {
 					s.is[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.collect")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if !slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ProcessorKind && h.Note == want }) {
 			t.Errorf("%d run, too: %+v", runningToo, a.Hypotheses)
@@ -68,7 +67,7 @@ func TestCodeForWhichOthersAreReady(t *testing.T) {
 	for first, want := range map[string]string{"main.fetch.gowrap1": "main.validate", "net/http.(*conn).serve": ""} {
 		s := newScene()
 		handlers, small, helpers := s.spawn(12, "net/http.(*conn).serve"), s.spawn(20, first), s.spawn(30, "net/http.(*connReader).backgroundRead")
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			for j, g := range handlers {
 				switch (i + j) % 3 {
 				case 0:
@@ -82,8 +81,7 @@ func TestCodeForWhichOthersAreReady(t *testing.T) {
 			}
 			s.all(small, s.at(ready, first))
 			s.all(helpers, s.at(ready, "net/http.(*connReader).backgroundRead"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want && want != "" ||
 			slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:net/http.(*connReader).backgroundRead" }) {
@@ -106,15 +104,14 @@ func TestCodeOfThoseThatAreReady(t *testing.T) {
 		}
 		machine, own := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
 		may := monitor("process.cpus", "CPUs", sampledata.Level)
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(ready, "main.handle", "main.parse"))
 			s.some(i, 3, all, s.at(runs, "main.handle", "main.parse"))
 			used := sampledata.Count(uint64(4 * s.now))
 			s.Measure(machine, used)
 			s.Measure(own, used)
 			s.Measure(may, sampledata.Number(cpus))
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != 2 || a.Findings[0].Kind != first {
 			t.Errorf("%d CPUs: %+v", cpus, a.Findings)
 		}

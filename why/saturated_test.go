@@ -18,7 +18,7 @@ func TestSaturatedServers(t *testing.T) {
 	}{{9, 0, "main.store"}, {5, 4, "main.store"}, {5, 0, "main.ask"}} {
 		s := newScene()
 		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[server] = s.at(idles, "main.serve")
 			switch {
 			case i%10 < c.syncs:
@@ -28,8 +28,7 @@ func TestSaturatedServers(t *testing.T) {
 			}
 			s.all(callers, s.at(selects, "main.call", "main.ask"))
 			s.some(i, 25, callers, s.at(runs, "main.call", "main.think"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) < 2 || a.Findings[0].Where.Function != c.want {
 			t.Fatalf("%+v: %+v", c, a.Findings)
@@ -52,7 +51,7 @@ func TestServersWhileOthersWait(t *testing.T) {
 	for shift, want := range map[int]string{0: "main.store", 5: "main.ask"} { // samples later
 		s := newScene()
 		callers, server := s.spawn(6, "main.call"), s.spawn(1, "main.serve")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[server] = s.at(idles, "main.serve")
 			if (i+shift)%10 < 2 {
 				s.is[server] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.serve", "main.store", "os.(*File).Sync")
@@ -64,8 +63,7 @@ func TestServersWhileOthersWait(t *testing.T) {
 					s.is[g] = s.at(runs, "main.call", "main.think")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 2 || a.Findings[0].Where.Function != want {
 			t.Errorf("%d samples later: %+v", shift, a.Findings)
@@ -86,16 +84,13 @@ func TestInTurns(t *testing.T) {
 	} {
 		s := newScene()
 		publisher, handlers := s.spawn(1, "main.publish")[0], s.spawn(4, "main.handle")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			s.is[publisher] = s.at(selects, "main.publish", "hub/lib.(*Hub).Publish", "hub/lib.(*Hub).awaitAll")
 			s.all(handlers, s.at(idles, "main.handle"))
 			s.those(handlers, func(j int) bool { return at(i, j) },
 				s.at(selects, "main.handle", "main.store", "net/http.(*persistConn).roundTrip"))
-			if i%40 == 0 {
-				s.is[publisher] = s.at(runs, "main.publish")
-			}
-			s.sample(t)
-		}
+			s.sometimes(i, 40, publisher, s.at(runs, "main.publish"))
+		})
 		a := s.find(t)
 		signed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, inTurns) })
 		if signed != (name == "one by one") {
@@ -110,7 +105,7 @@ func TestClientsOfTheirOwnHandlers(t *testing.T) {
 	for asks, signed := range map[string]bool{"net/http.(*persistConn).roundTrip": false, "os.(*File).Sync": true} {
 		s := newScene()
 		handler, client := s.spawn(1, "net/http.(*conn).serve")[0], s.spawn(1, "main.poll")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[handler] = s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest")
 			s.is[client] = s.at(idles, "main.poll")
 			if i%10 < 3 {
@@ -120,8 +115,7 @@ func TestClientsOfTheirOwnHandlers(t *testing.T) {
 					s.is[client] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "main.poll", "main.fetch", asks)
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return slices.Contains(f.Signs, coincident) })
 		if len(a.Findings) != 2 || got != signed {
@@ -136,7 +130,7 @@ func TestWritersBehindWhomOthersWait(t *testing.T) {
 	for ask, found := range map[string]int{"hub/lib.(*Client).stall": 2, "other/lib.(*Client).stall": 1} {
 		s := newScene()
 		callers, writers := s.spawn(3, "main.call"), s.spawn(4, "main.write")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(writers, s.at(idles, "main.write"))
 			s.those(writers, func(j int) bool { return j == 0 || (i+j)%20 == 0 },
 				s.at(runs, "main.write", "hub/lib.(*Client).flush"))
@@ -145,8 +139,7 @@ func TestWritersBehindWhomOthersWait(t *testing.T) {
 			}
 			s.all(callers, s.at(selects, "main.call", ask))
 			s.some(i, 10, callers, s.at(runs, "main.call", "main.think"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != found || found == 2 && !slices.Contains(slices.Concat(a.Findings[0].Signs, a.Findings[1].Signs), "it waits until the other end reads") {
 			t.Errorf("%s: %+v, %+v", ask, a.Findings, a.Hypotheses)
@@ -160,11 +153,10 @@ func TestSleepInAHandler(t *testing.T) {
 	for first, found := range map[string]int{"net/http.(*conn).serve": 1, "main.loop": 0} {
 		s := newScene()
 		all := s.spawn(4, first)
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all, s.at(sleeps, first, "main.slow"))
 			s.some(i, 4, all, s.at(runs, first, "main.other"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind }))
 		if n != found {
@@ -195,7 +187,7 @@ func TestNobodyToWaitFor(t *testing.T) {
 	} {
 		s := newScene()
 		workers, other := s.spawn(4, "main.worker"), s.spawn(1, "main.other")[0]
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			s.is[other] = s.at(idles, "main.other")
 			if c.busy || i%20 == 0 {
 				s.is[other] = s.at(runs, "main.other", "main.work")
@@ -203,8 +195,7 @@ func TestNobodyToWaitFor(t *testing.T) {
 			s.all(workers, s.at(c.state, strings.Fields(c.stack)...))
 			s.those(workers, func(j int) bool { return (i+10*j)%40 == 0 },
 				s.at(runs, "main.worker", "main.handle"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		listed := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.worker" })
 		if listed != c.listed {
@@ -220,13 +211,12 @@ func TestWatchersThatEnd(t *testing.T) {
 	s := newScene()
 	for range 20 {
 		all := s.spawn(2, "main.listen")
-		for i := range 6 {
+		s.samples(t, 6, func(i int) {
 			s.all(all, s.at(selects, "main.listen"))
 			if i == 0 {
 				s.all(all, sampledata.State{Stack: sampledata.NoStack, Run: sampledata.Runnable})
 			}
-			s.sample(t)
-		}
+		})
 		s.gone = all
 	}
 	if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind }) {
@@ -290,11 +280,10 @@ func TestAloneInItsModule(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(c.count, "main.reap")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			s.all(all, s.at(selects, "main.reap", "main.(*queue).expired", c.wait))
 			s.some(i, 30, all, s.at(runs, "main.reap", "main.evict"))
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != c.found {
 			t.Errorf("%d in %s: %+v %+v", c.count, c.wait, a.Findings, a.Hypotheses)
 		}

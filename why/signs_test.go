@@ -56,13 +56,12 @@ func TestOthersWaitForSpinners(t *testing.T) {
 	for _, spins := range []bool{false, true} {
 		s := newScene()
 		loops, others := s.spawn(4, "main.loop"), s.spawn(8, "main.piece")
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			s.all(loops, s.at(runs, "main.loop"))
 			s.those(loops, func(j int) bool { return spins && (i+j)%2 == 0 },
 				s.at(runs, "main.loop", "runtime.selectgo"))
 			s.all(others, s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind })
 		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Ready) != 1) {
@@ -137,11 +136,10 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(4, "main.client")
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(selects, "main.client", "main.ask", call))
 			s.some(i, 10, all, s.at(runs, "main.client", "main.ask"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != 1 || !slices.Contains(a.Findings[0].Signs, want) || a.Findings[0].Remedy == lookAtTimer {
 			t.Errorf("%s: %+v", call, a.Findings)
@@ -158,11 +156,10 @@ func TestWritesUnderALock(t *testing.T) {
 		workers := s.spawn(4, "main.worker")
 		waits := blocked
 		waits.Lock, waits.Holders = 0x200, s.HolderSet(workers[:1])
-		for range 60 {
+		s.samples(t, 60, func(int) {
 			s.is[workers[0]] = s.at(does, "main.worker", "main.log", "internal/poll.(*FD).Write", "syscall.write", "syscall.Syscall")
 			s.all(workers[1:], s.at(waits, "main.worker", "main.log", "sync.(*Mutex).Lock"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })
 		if i < 0 || a.Findings[i].Remedy != remedy {
@@ -182,7 +179,7 @@ func TestConnectionsOfWebsockets(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(3, "main.visit")
-		for i := range 60 {
+		s.samples(t, 60, func(i int) {
 			if i > 0 {
 				s.gone = []sampledata.GoroutineID{s.goroutines[len(s.goroutines)-1]}
 			}
@@ -191,8 +188,7 @@ func TestConnectionsOfWebsockets(t *testing.T) {
 			s.all(all,
 				s.at(selects, "main.visit", "main.open", caller, "net/http.(*Transport).getConn"))
 			s.some(i, 3, all, s.at(runs, "main.visit"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Library == "net/http.(*Transport).getConn" })
 		if n < 0 || a.Findings[n].Remedy != want {
@@ -209,7 +205,7 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 		s := newScene()
 		all, other := s.spawn(5, "net/http.(*conn).serve"), s.spawn(1, "main.other")[0]
 		var reader sampledata.GoroutineID
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			if i == 0 || !kept && i%5 == 0 {
 				if i > 0 {
 					s.gone = append(s.gone, reader)
@@ -229,8 +225,7 @@ func TestConnectionsThatAreNotKept(t *testing.T) {
 				}
 				s.is[g] = s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).Get", "api.com/v2.(*Client).do"+line, wait)
 			}
-			s.sample(t)
-		}
+		})
 		found := 0
 		for _, f := range s.find(t).Findings {
 			switch f.Where.Library {
@@ -272,11 +267,10 @@ func TestPipes(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(3, test.stack[0])
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all, s.at(test.state, test.stack...))
 			s.some(i, 20, all, s.at(runs, test.stack[0]))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind || f.Kind == IOKind })
 		if (n >= 0) != test.found || n >= 0 && strings.Join(a.Findings[n].Signs, "") != test.sign {
@@ -315,14 +309,13 @@ func TestMorePlacesNeedCPUs(t *testing.T) {
 // do; in calls alone, they are not seen.
 func TestNobodyElseIsAtWork(t *testing.T) {
 	handlers := func(s *scene, other sampledata.GoroutineID, does func(i int) sampledata.State) *scene {
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.is[other] = does(i)
 			s.all(s.goroutines[1:],
 				s.at(selects, "net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP", "main.result"))
 			s.some(i, 10, s.goroutines[1:],
 				s.at(reads, "net/http.(*conn).serve", "bufio.(*Reader).Peek", "net/http.(*connReader).Read"))
-			s.sample(t)
-		}
+		})
 		return s
 	}
 	saysSo := func(name string, a *Answer, want bool) {

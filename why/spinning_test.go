@@ -15,7 +15,7 @@ func TestSpins(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
 	s := newScene()
 	loops, others, polite := s.spawn(2, "main.loop"), s.spawn(4, "main.work"), s.spawn(3, "main.serve")
-	for i := range 120 {
+	s.samples(t, 120, func(i int) {
 		for j, g := range loops {
 			switch (i + j) % 4 {
 			case 0:
@@ -30,8 +30,7 @@ func TestSpins(t *testing.T) {
 		s.some(i, 3, polite, s.at(runs, "main.serve", "main.encode"))
 		s.all(others, s.at(ready, "main.work", "main.hash"))
 		s.some(i, 2, others, s.at(runs, "main.work", "main.hash"))
-		s.sample(t)
-	}
+	})
 	kinds := make(map[Kind]int)
 	for _, f := range s.find(t).Findings {
 		if kinds[f.Kind]++; f.Kind != SpinKind {
@@ -54,7 +53,7 @@ func TestGivesWayBeforeAWait(t *testing.T) {
 	for every, spins := range map[int]bool{3: false, 1000: true} {
 		s := newScene()
 		gather := s.spawn(3, "net/http.(*conn).serve")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			for j, g := range gather {
 				s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.gather", "runtime.Gosched")
 				switch {
@@ -64,8 +63,7 @@ func TestGivesWayBeforeAWait(t *testing.T) {
 					s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.gather")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if got := slices.ContainsFunc(a.Findings, (*Finding).spins); got != spins {
 			t.Errorf("a wait each %d samples: %+v", every, a.Findings)
@@ -100,7 +98,7 @@ func TestFreeListsDontSpin(t *testing.T) {
 	for _, finds := range []bool{false, true} {
 		s := newScene()
 		all := s.spawn(4, "main.encode")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			for j, g := range all {
 				switch (i + j) % 4 {
 				case 0:
@@ -113,8 +111,7 @@ func TestFreeListsDontSpin(t *testing.T) {
 					s.is[g] = s.at(runs, "main.encode")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		spins := slices.ContainsFunc(s.find(t).Findings, (*Finding).spins)
 		if spins == finds {
 			t.Errorf("it finds something: %v, it spins: %v", finds, spins)

@@ -41,7 +41,7 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		cpus := monitor("process.cpus", "CPUs", sampledata.Level)
 		turns := monitor("threads.switches", "", sampledata.Counter)
 		delay := monitor("threads.run_delay", "ns", sampledata.Counter)
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all, s.at(noCPU, "main.compute"))
 			s.those(all, func(j int) bool { return j%2 == i%2 }, s.at(runs, "main.compute"))
 			if now := int64(i/25) * 25 * second / 50; c.measure { // 20 ms a sample, read each 500 ms
@@ -55,8 +55,7 @@ func TestWhoHasTheCPUs(t *testing.T) {
 					s.Measure(cpus, sampledata.Number(c.cpus))
 				}
 			}
-			s.sample(t)
-		}
+		})
 		found := false
 		for _, f := range s.find(t).Findings {
 			if !f.LacksCPU() {

@@ -27,13 +27,12 @@ func TestStandstill(t *testing.T) {
 		s := newScene()
 		all := s.spawn(c.goroutines, "main.client")
 		at := s.at(selects, "main.client", c.entry, "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo", "runtime.gopark")
-		for i := range c.samples {
+		s.samples(t, c.samples, func(i int) {
 			s.all(all, at)
 			if c.leaves && i == 150 {
 				s.is[all[0]] = s.at(runs, "main.client")
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		found := len(a.Findings) == 1 && a.Findings[0].Kind == StandstillKind && a.Findings[0].Where.Function == "example.com/rpc/lib.(*Client).dispatch"
 		if found != c.want {
@@ -48,12 +47,11 @@ func TestStandstillBehindAWriter(t *testing.T) {
 	for call, found := range map[string]int{"net.(*netFD).Write": 2, "net.(*netFD).Read": 1} {
 		s := newScene()
 		all, sender := s.spawn(8, "main.client"), s.spawn(1, "example.com/rpc/lib.(*Client).run")[0]
-		for range 200 {
+		s.samples(t, 200, func(int) {
 			s.is[sender] = s.at(reads, "example.com/rpc/lib.(*Client).run", "example.com/rpc/lib.(*Client).send", call, "internal/poll.(*FD).Write")
 			s.all(all,
 				s.at(selects, "main.client", "example.com/rpc/lib.(*Client).Call", "example.com/rpc/lib.(*Client).dispatch", "runtime.selectgo"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if len(a.Findings) != found || (a.Findings[0].Kind == IOKind) != (found == 2) {
 			t.Errorf("%s: %+v", call, a.Findings)
@@ -67,7 +65,7 @@ func TestTwoLoops(t *testing.T) {
 	for own, found := range map[bool]int{true: 0, false: 1} {
 		s := newScene()
 		all := s.spawn(8, "main.loop")
-		for i := range 150 {
+		s.samples(t, 150, func(i int) {
 			for j, g := range all {
 				in := "main.(*reader).await"
 				if own && j%2 == 0 || !own && i%100 < 75 {
@@ -78,8 +76,7 @@ func TestTwoLoops(t *testing.T) {
 					s.is[g] = s.at(runs, "main.loop", in)
 				}
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); min(len(a.Findings), 1) != found {
 			t.Errorf("each has one: %v: %s: %+v", own, a.State, a.Findings)
 		}
@@ -91,7 +88,7 @@ func TestFewStandStill(t *testing.T) {
 	for stands, want := range map[int]string{1: "", 3: notMoved} {
 		s := newScene()
 		all := s.spawn(4, "main.reader")
-		for i := range 150 {
+		s.samples(t, 150, func(i int) {
 			for j, g := range all {
 				switch {
 				case j < stands:
@@ -102,8 +99,7 @@ func TestFewStandStill(t *testing.T) {
 					s.is[g] = s.at(idles, "main.reader", "runtime.chanrecv1", "runtime.gopark")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		resting := s.find(t).Resting
 		if len(resting) != 1 || resting[0].Does != want || resting[0].NotMoved() != (want != "") {
 			t.Errorf("%d of 4 stand still: %+v", stands, resting)
@@ -117,14 +113,13 @@ func TestMainSleeps(t *testing.T) {
 	for at, want := range map[string]State{"runtime.main": Idle, "main.other": Waiting} {
 		s := newScene()
 		first, worker := s.spawn(1, at)[0], s.spawn(1, "main.worker")[0]
-		for i := range 150 {
+		s.samples(t, 150, func(i int) {
 			in := []string{"main.start", "main.stop"}[i/75]
 			s.is[first] = s.at(sleeps, at, "main.run", in, "time.Sleep")
 			if s.is[worker] = s.at(idles, "main.worker"); i%10 == 0 {
 				s.is[worker] = s.at(runs, "main.worker")
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); a.State != want {
 			t.Errorf("%s sleeps: %s, want %s: %+v", at, a.State, want, a.Resting)
 		}
@@ -138,15 +133,12 @@ func TestDelayed(t *testing.T) {
 	worker := s.spawn(1, "main.worker")[0]
 	delay := s.Monitor(sampledata.Monitor{Name: "threads.run_delay", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
 	cpu := s.Monitor(sampledata.Monitor{Name: "process.cpu", Layer: sampledata.Kernel, Kind: sampledata.Counter, Unit: "ns"})
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.is[worker] = s.at(idles, "main.worker")
-		if i%10 == 0 {
-			s.is[worker] = s.at(runs, "main.worker")
-		}
+		s.sometimes(i, 10, worker, s.at(runs, "main.worker"))
 		s.Measure(delay, sampledata.Count(uint64(i)*30_000_000)) // each 20 ms
 		s.Measure(cpu, sampledata.Count(uint64(i)*10_000_000))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if a.Delayed < 1.4 || a.Delayed > 1.55 || a.NoCPU != 0 {
 		t.Errorf("%v threads wait, and %v were seen to", a.Delayed, a.NoCPU)
@@ -180,7 +172,7 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 	} {
 		s := newScene()
 		all := s.spawn(c.count, c.path[0])
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			if c.serves {
 				if i == 0 {
 					s.spawn(1, "main.serve")
@@ -191,8 +183,7 @@ func TestWaitThatMayBeMeant(t *testing.T) {
 				}
 			}
 			s.all(all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: c.reason}, c.path...))
-			s.sample(t)
-		}
+		})
 		r := s.Recording()
 		group := sampledata.MarkedGroup{Count: c.count, Reason: c.reason, Verdict: sampledata.Stuck, Wait: c.wait, Kept: -1}
 		for _, f := range slices.Backward(c.path) {
@@ -223,7 +214,7 @@ func TestQueueThatMoves(t *testing.T) {
 	for wait, found := range map[string]int{"for those with places": 1, "to send": 1, "to receive": 0} {
 		s := newScene()
 		other, all := s.spawn(1, "main.keep")[0], s.spawn(30, "main.visit")
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.is[other] = s.at(idles, "main.keep")
 			first := i / 20 * 2 // those before it have ended
 			waits := sends
@@ -248,8 +239,7 @@ func TestQueueThatMoves(t *testing.T) {
 					}
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		waits := slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Where.Function != "main.enter" })
 		if len(waits) != found || wait == "for those with places" && (len(waits[0].Causes) == 0 || waits[0].Causes[0].Activity != Sleeping) {
@@ -262,7 +252,7 @@ func TestQueueThatMoves(t *testing.T) {
 func TestResultThatWaits(t *testing.T) {
 	s := newScene()
 	other, one := s.spawn(1, "main.run")[0], s.spawn(1, "main.sizes")[0]
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.is[other] = s.at(runs, "main.run", "main.list")
 		switch {
 		case i < 60:
@@ -270,8 +260,7 @@ func TestResultThatWaits(t *testing.T) {
 		case i == 60:
 			s.gone = []sampledata.GoroutineID{one}
 		}
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind }) {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
@@ -289,7 +278,7 @@ func TestStandstillInTheRecording(t *testing.T) {
 		writes := s.at(reads, "main.client", "main.send", "net.(*netFD).Write")
 		waits := s.at(blocked, "main.client", "main.send", "sync.(*Mutex).Lock")
 		waits.Lock, waits.Holders = 0x200, s.HolderSet(all[:1])
-		for i := range 400 {
+		s.samples(t, 400, func(i int) {
 			if then == "waits for another lock" && i == 300 {
 				waits.Lock = 0x300
 			}
@@ -300,8 +289,7 @@ func TestStandstillInTheRecording(t *testing.T) {
 			if i < 20 || then == "runs" && i == 300 {
 				s.is[all[2]], s.is[all[3]] = s.at(runs, "main.client", "main.encode"), s.at(runs, "main.client", "main.encode")
 			}
-			s.sample(t)
-		}
+		})
 		f := s.lockFinding(t)
 		if stalls := slices.Contains(f.Signs, stalled); stalls != (then == "") || stalls != (f.Gain.Silent != "") {
 			t.Errorf("then it %q: %q, gain %+v", then, f.Signs, f.Gain)
@@ -343,7 +331,7 @@ func TestLeftBehind(t *testing.T) {
 		s := newScene()
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, "main.tenant", "main.batch", "sync.(*WaitGroup).Wait")
 		left, others, workers := s.spawn(6, "main.tenant"), s.spawn(200, "main.tenant"), s.spawn(3, "main.worker")
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			s.all(left, waits)
 			s.all(workers, s.at(idles, "main.worker"))
 			if name == "others work" {
@@ -356,8 +344,7 @@ func TestLeftBehind(t *testing.T) {
 			if s.is[g] = s.at(sleeps, "main.tenant"); i%3 == 0 {
 				s.is[g] = s.at(runs, "main.tenant", "main.batch")
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind })
 		if i >= 0 != found || found && (a.Findings[i].Left != 6 || a.Findings[i].Where.Function != "main.batch") {
@@ -376,15 +363,14 @@ func TestNotLeftBehind(t *testing.T) {
 		s := newScene()
 		waits := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}, c.above, c.of, "sync.(*WaitGroup).Wait")
 		above, others, below := s.spawn(4, c.above), s.spawn(2, c.above), s.spawn(8, c.below)
-		for i := range 300 {
+		s.samples(t, 300, func(i int) {
 			s.all(above, waits)
 			s.all(others, s.at(sleeps, c.above))
 			s.some(i, 10, others, s.at(runs, c.above, c.of))
 			s.all(below, s.at(selects, c.below, c.rests))
 			s.those(below, func(j int) bool { return (i+7*j)%40 == 0 },
 				s.at(runs, c.below, c.rests, c.works))
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LeftKind }) {
 			t.Errorf("%s: %+v", name, a.Findings)
 		}

@@ -22,7 +22,7 @@ func TestStreams(t *testing.T) {
 		streams := []sampledata.GoroutineID{begin(100, 1), begin(101, 2)}
 		reads := s.at(reads, "net/http.(*connReader).backgroundRead", "net.(*conn).Read")
 		waits := s.at(selects, "net/http.(*conn).serve", "main.handle", "main.(*hub).next")
-		for i := range 300 {
+		s.samples(t, 300, func(i int) {
 			for k, g := range serves {
 				s.is[g] = s.at(idles, "net/http.(*conn).serve", "bufio.(*Reader).Peek")
 				if k < 2 {
@@ -44,8 +44,7 @@ func TestStreams(t *testing.T) {
 			if others && i%20 == 2 {
 				s.gone = []sampledata.GoroutineID{reader}
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); (len(a.Findings) == 0) != (others || c.flushes) {
 			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
 		}

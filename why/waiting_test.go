@@ -15,11 +15,10 @@ func TestPacedByALimit(t *testing.T) {
 	for wait, found := range map[string]int{"golang.org/x/time/rate.(*Limiter).wait": 1, "example.com/ratelimiter.(*rateLimiter[go.shape.string]).Acquire": 1, "main.(*RateLimiter).cleanUp": 0, "main.wait": 0} {
 		s := newScene()
 		all := s.spawn(3, "main.loop")
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.all(all, s.at(selects, "main.loop", wait))
 			s.some(i, 10, all, s.at(runs, "main.loop", wait))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if (n >= 0) != (found == 1) || found == 1 && (!slices.Contains(a.Findings[n].Signs, paced) || a.Findings[n].Gain.Silent == "") {
@@ -35,15 +34,12 @@ func TestPacedByALimitOfOthers(t *testing.T) {
 		feeder, workers := s.spawn(1, "main.feed")[0], s.spawn(2, "main.work")
 		waits := sends
 		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet(workers)
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[feeder] = s.at(waits, "main.feed", "main.put")
-			if i%10 == 0 {
-				s.is[feeder] = s.at(runs, "main.feed", "main.put")
-			}
+			s.sometimes(i, 10, feeder, s.at(runs, "main.feed", "main.put"))
 			s.all(workers, s.at(sleeps, "main.work", wait))
 			s.some(i, 20, workers, s.at(runs, "main.work"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.feed" })
 		if n < 0 || slices.Contains(a.Findings[n].Signs, paced) != want {
@@ -59,7 +55,7 @@ func TestLibraryThatPolls(t *testing.T) {
 	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": ""} {
 		s := newScene()
 		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(idles, "main.work")
 			if strings.HasSuffix(loop, "expire") {
 				s.is[poller] = s.at(ticks, loop)
@@ -67,8 +63,7 @@ func TestLibraryThatPolls(t *testing.T) {
 			if i%10 == 0 {
 				s.is[poller], s.is[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:"+loop })
 		if i < 0 || a.Resting[i].Polls != want {
@@ -94,7 +89,7 @@ func TestHelpersThatWait(t *testing.T) {
 		s := newScene()
 		workers, maker := s.spawn(2, "main.work"), s.spawn(1, "main.produce")[0]
 		frames := strings.Fields(c.stack)
-		for i := range 100 {
+		s.samples(t, 100, func(i int) {
 			s.is[maker] = s.at(sleeps, "main.produce")
 			if c.asked || i%20 == 0 {
 				s.is[maker] = s.at(runs, "main.produce", "main.answer")
@@ -106,8 +101,7 @@ func TestHelpersThatWait(t *testing.T) {
 					s.is[g] = s.at(runs, "main.work", "main.process")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := 0
 		for _, f := range a.Findings {
@@ -155,11 +149,10 @@ func TestReadersOfChannels(t *testing.T) {
 	} {
 		s := newScene()
 		readers := s.spawn(2, strings.Fields(stack)[0])
-		for i := range 80 {
+		s.samples(t, 80, func(i int) {
 			s.all(readers, s.at(idles, strings.Fields(stack)...))
 			s.some(i, 8, readers, s.at(runs, strings.Fields(stack)[0], "main.handle"))
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%s: %s: %+v", stack, a.State, a.Findings)
 		}
@@ -184,7 +177,7 @@ func TestReadersThatEnd(t *testing.T) {
 	} {
 		s := newScene()
 		readers := s.spawn(3, "main.serve")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			if c.ends && i%6 == 5 {
 				s.gone = readers
 				readers = s.spawn(3, "main.serve")
@@ -194,8 +187,7 @@ func TestReadersThatEnd(t *testing.T) {
 			if !c.ends && i%6 == 5 {
 				s.is[readers[i%3]] = s.at(runs, strings.Fields(c.stack)...)
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != c.found {
 			t.Errorf("%s, ends %t: %s: %+v %+v", c.stack, c.ends, a.State, a.Findings, a.Resting)
 		}
@@ -207,12 +199,11 @@ func TestReadersThatEnd(t *testing.T) {
 func TestWaitWithoutEnder(t *testing.T) {
 	s := newScene()
 	callers, reader := s.spawn(2, "main.caller"), s.spawn(1, "main.reader")[0]
-	for i := range 90 {
+	s.samples(t, 90, func(i int) {
 		s.is[reader] = s.at(runs, "main.reader", "main.readByte")
 		s.all(callers, s.at(idles, "main.caller", "main.request", "main.await"))
 		s.some(i, 9, callers, s.at(runs, "main.caller", "main.request"))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) != 2 || a.Findings[0].Where.Function != "main.readByte" || a.Findings[1].Kind != ChannelKind {
 		for _, f := range a.Findings {
@@ -226,14 +217,13 @@ func TestWaitWithoutEnder(t *testing.T) {
 func TestOtherClassesInOneFunction(t *testing.T) {
 	s := newScene()
 	subscribers, clients := s.spawn(5, "redis/lib.(*channel).receive"), s.spawn(3, "main.client")
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.all(subscribers,
 			s.at(reads, "redis/lib.(*channel).receive", "redis/lib.(*Reader).readLine", "net.(*conn).Read"))
 		s.all(clients, s.at(sleeps, "main.client"))
 		s.some(i, 2, clients,
 			s.at(reads, "main.client", "main.lookup", "redis/lib.(*Client).Get", "redis/lib.(*Reader).readLine", "net.(*conn).Read"))
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) != 1 || a.Findings[0].Class != "go:main.client" {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
@@ -246,7 +236,7 @@ func TestSendsToWhoWaits(t *testing.T) {
 	for busy, found := range map[bool]int{false: 0, true: 1} {
 		s := newScene()
 		senders, receiver := s.spawn(30, "main.forward"), s.spawn(1, "main.take")[0]
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			taken := s.at(idles, "main.take")
 			if taken.Lock = 0x100; i%20 == 0 || busy {
 				taken = s.at(runs, "main.take", "main.store")
@@ -254,8 +244,7 @@ func TestSendsToWhoWaits(t *testing.T) {
 			s.is[receiver] = taken
 			s.all(senders, s.at(idles, "main.forward"))
 			s.some(i, 40, senders, s.at(sends, "main.forward"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		n := 0
 		for _, f := range a.Findings {
@@ -276,7 +265,7 @@ func TestAnswersThatTimersSend(t *testing.T) {
 	for function, found := range map[string]int{"main.(*writer).Put": 1, "main.(*feed).Next": 0, "main.awaitState": 0} {
 		s := newScene()
 		all := s.spawn(5, "main.produce")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			for j, g := range all {
 				waits := s.at(idles, "main.produce", function)
 				if waits.Lock = uint64(i/5+1)<<8 + uint64(j)<<4; i%5 == 4 && j == i%3 {
@@ -284,8 +273,7 @@ func TestAnswersThatTimersSend(t *testing.T) {
 				}
 				s.is[g] = waits
 			}
-			s.sample(t)
-		}
+		})
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%s: %+v %+v", function, a.Findings, a.Hypotheses)
 		}
@@ -299,7 +287,7 @@ func TestReadsAgain(t *testing.T) {
 	for every, found := range map[int]int{5: 0, 40: 1} {
 		s := newScene()
 		readers := s.spawn(3, "main.pump")
-		for i := range 200 {
+		s.samples(t, 200, func(i int) {
 			if i%20 == 19 {
 				s.gone, readers = readers, s.spawn(3, "main.pump")
 			}
@@ -307,8 +295,7 @@ func TestReadsAgain(t *testing.T) {
 			if i%every == every-1 {
 				s.all(readers, s.at(runs, "main.pump"))
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
 			t.Errorf("elsewhere each %d samples: %+v %+v", every, a.Findings, a.Hypotheses)
@@ -330,15 +317,14 @@ func TestHandlersThatRead(t *testing.T) {
 	} {
 		s := newScene()
 		handlers := s.spawn(6, "net/http.(*conn).serve")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			for j, g := range handlers {
 				frames := append([]string{"net/http.(*conn).serve", "net/http.HandlerFunc.ServeHTTP"}, strings.Fields(stack)...)
 				if s.is[g] = s.at(reads, append(frames, "net.(*conn).Read")...); (i+j)%5 == 0 {
 					s.is[g] = s.at(runs, frames[:3]...)
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
 			t.Errorf("%s: %+v %+v", stack, a.Hypotheses, a.Resting)
@@ -360,13 +346,12 @@ func TestConditionsOfQueues(t *testing.T) {
 	} {
 		s := newScene()
 		workers := s.spawn(4, "main.work")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			s.all(workers,
 				s.at(sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}, strings.Fields(stack)...))
 			s.those(workers, func(j int) bool { return (i+3*j)%8 == 0 },
 				s.at(runs, "main.work", "main.process"))
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != ConditionKind })); n != found {
 			t.Errorf("%s: %+v", stack, a.Hypotheses)
@@ -382,7 +367,7 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 		own := slices.DeleteFunc(strings.Fields(looks), func(f string) bool { return !strings.HasPrefix(f, "main.") })
 		s := newScene()
 		all := s.spawn(3, "main.consume")
-		for i := range 120 {
+		s.samples(t, 120, func(i int) {
 			for j, g := range all {
 				switch s.is[g] = s.at(sleeps, append([]string{"main.consume"}, own...)...); (i + j) % 20 {
 				case 0:
@@ -394,8 +379,7 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 					s.is[g] = s.at(runs, "main.consume")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != SleepKind })); n != found {
 			t.Errorf("%s: %+v", helper, a.Hypotheses)
@@ -410,7 +394,7 @@ func TestLoopsThatLookAndSleep(t *testing.T) {
 func TestWaitsApart(t *testing.T) {
 	s := newScene()
 	all, child := s.spawn(6, "net/http.(*conn).serve"), s.spawn(1, "main.extend")[0]
-	for i := range 100 {
+	s.samples(t, 100, func(i int) {
 		s.is[child] = s.at(runs, "main.extend")
 		for j, g := range all {
 			state := s.at(selects, "net/http.(*conn).serve", "main.main.func1", "api.com/v2.(*Client).get:9", "net/http.(*persistConn).roundTrip")
@@ -424,8 +408,7 @@ func TestWaitsApart(t *testing.T) {
 			}
 			s.is[g] = state
 		}
-		s.sample(t)
-	}
+	})
 	got := make(map[string]float64)
 	for _, f := range s.find(t).Findings {
 		got[f.Reason+" "+f.Where.Library] = f.Share.Share
@@ -469,7 +452,7 @@ func TestAhead(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		s := newScene()
 		makers, taker := s.spawn(2, "main.produce"), s.spawn(1, "main.serve")[0]
-		for i := range 300 {
+		s.samples(t, 300, func(i int) {
 			s.is[taker] = s.at(reads, "main.serve", "main.next")
 			if busy || i%20 == 0 {
 				s.is[taker] = s.at(runs, "main.serve", "main.answer")
@@ -478,8 +461,7 @@ func TestAhead(t *testing.T) {
 			if i%20 == 0 {
 				s.all(makers, s.at(runs, "main.produce", "main.make"))
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if waits != busy {
@@ -494,7 +476,7 @@ func TestAhead(t *testing.T) {
 func TestResultsThatNobodyTakesYet(t *testing.T) {
 	for _, c := range []struct{ goesOn, again bool }{{}, {true, false}, {false, true}} {
 		s := newScene()
-		for i := range 300 {
+		s.samples(t, 300, func(i int) {
 			if i%15 == 0 {
 				if i > 0 {
 					s.gone = s.goroutines[len(s.goroutines)-2:]
@@ -506,8 +488,7 @@ func TestResultsThatNobodyTakesYet(t *testing.T) {
 					s.is[g] = s.at(runs, "main.list", "main.sort")
 				}
 			}
-			s.sample(t)
-		}
+		})
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
 		if waits != (c.goesOn || c.again) {

@@ -84,7 +84,7 @@ func TestWhoStandsOut(t *testing.T) {
 func TestShortLivesDoNotStandOut(t *testing.T) {
 	s := newScene()
 	server := s.spawn(1, "main.main")[0]
-	for i := range 300 {
+	s.samples(t, 300, func(i int) {
 		s.is[server] = s.at(idles, "main.main")
 		for j, g := range s.spawn(10, "main.request") {
 			s.is[g] = s.at(sleeps, "main.request", "main.pause")
@@ -93,8 +93,7 @@ func TestShortLivesDoNotStandOut(t *testing.T) {
 			}
 		}
 		s.gone = slices.Clone(s.goroutines[max(1, len(s.goroutines)-20) : len(s.goroutines)-10])
-		s.sample(t)
-	}
+	})
 	a := s.find(t)
 	if len(a.Findings) == 0 || a.Findings[0].Where.Function != "main.crunch" {
 		t.Fatalf("%s: %+v", a.State, a.Findings)
