@@ -404,7 +404,7 @@ func shareWhere(causes []Cause, is func(*Cause) bool) (share float64) {
 
 // sharesOf returns the share of a wait that some causes have.
 func sharesOf(causes []Cause) float64 {
-	return shareWhere(causes, func(*Cause) bool { return true })
+	return lists.Sum(causes, func(c Cause) float64 { return c.Share })
 }
 
 // doing returns the causes with one of some activities.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
@@ -245,9 +246,7 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 		c.observed = observed[i+1]
 		c.f.Share = hotspots.Estimated(c.observed, 1)
 		if m := c.f.Measure; m != nil {
-			for _, o := range c.observed {
-				m.Hits += int(o.Hits)
-			}
+			m.Hits = lists.Sum(c.observed, func(o hotspots.Observation) int { return int(o.Hits) })
 		}
 	}
 	return hotspots.Estimated(observed[0], 1)

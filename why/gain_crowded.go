@@ -1,6 +1,10 @@
 package why
 
-import "github.com/cpprof/cpprof/views"
+import (
+	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/views"
+)
 
 const (
 	hampered = 0.05 // of the time without waiting for work, if a lack of CPUs matters
@@ -26,10 +30,8 @@ func (b *tracer) withCPUs(g *Gain, t *traced) bool {
 	case !b.code || g.Times == nil:
 		return false
 	}
-	waits, all := 0.0, 0.0
-	for i := range t.through {
-		all += t.through[i].Weight * t.through[i].Base
-	}
+	waits := 0.0
+	all := lists.Sum(t.through, func(o hotspots.Observation) float64 { return o.Weight * o.Base })
 	for i, weight := range t.left {
 		if d := s.e.situations[i].state.Doing; !d.Executes() && d != views.Ready && d != views.Sleeping {
 			waits += weight

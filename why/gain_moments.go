@@ -79,10 +79,8 @@ func (s *searcher) asksOutside(at *situation) bool {
 
 // choose chooses the samples.
 func (m *moments) choose() {
-	e, active := m.s.e, 0.0
-	for i := range e.classes {
-		active += e.mean(e.classes[i].active)
-	}
+	e := m.s.e
+	active := lists.Sum(e.classes, func(c class) float64 { return e.mean(c.active) })
 	want := max(leastMoments, min(mostMoments, int(mostWorkers/max(active, 1))))
 	all := int(e.to - e.from)
 	blocks := want / momentBlock

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -323,11 +324,8 @@ func (c *centre) enter(moment int, weight, servers float64) {
 
 // hits returns how many of the moments' goroutines were seen to
 // use the centre.
-func (c *centre) hits() (hits float64) {
-	for _, o := range c.used {
-		hits += o.Hits
-	}
-	return hits
+func (c *centre) hits() float64 {
+	return lists.Sum(c.used, func(o hotspots.Observation) float64 { return o.Hits })
 }
 
 // heldLocks are the locks that a class waits for, as centres. A

@@ -55,7 +55,9 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	for unit, functions := range entries {
 		if functions = slices.DeleteFunc(functions, few); units[unit] >= mostOf*total &&
 			len(functions) > 1 && !slices.ContainsFunc(functions, most) {
-			ways[functions[0]] = strings.Join(s.namesOf(functions), " or ")
+			names := lists.Each(functions,
+				func(f sampledata.FunctionID) string { return s.e.r.Functions[f].Name })
+			ways[functions[0]] = strings.Join(names, " or ")
 		}
 	}
 	for _, f := range order {
@@ -66,11 +68,6 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 		}
 	}
 	return all
-}
-
-func (s *searcher) namesOf(functions []sampledata.FunctionID) []string {
-	return lists.Each(functions,
-		func(f sampledata.FunctionID) string { return s.e.r.Functions[f].Name })
 }
 
 // borders returns the last function of each unit on a stack, and

@@ -207,12 +207,7 @@ func wholeCalls(t *calls.Table, from time.Duration) (list []*calls.Call) {
 }
 
 // total returns the time of some calls.
-func total(list []*calls.Call) (sum time.Duration) {
-	for _, c := range list {
-		sum += c.Length()
-	}
-	return sum
-}
+func total(list []*calls.Call) time.Duration { return lists.Sum(list, (*calls.Call).Length) }
 
 // fewSlow notes a function with some calls that are slow, and
 // make a third of the time in it, but too few to say why. What was

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
 )
 
@@ -23,19 +24,22 @@ func binned(all []hotspots.Observation) series {
 	s := series{first: []int{0}}
 	for b := range bins {
 		end := (b + 1) * len(all) / bins
-		hits, base := 0.0, 0.0
-		for _, o := range all[s.first[b]:end] {
-			hits += o.Weight * o.Hits
-			base += o.Weight * o.Base
-		}
-		value := 0.0
-		if base > 0 {
-			value = hits / base
-		}
+		value, base := shareAndBase(all[s.first[b]:end])
 		s.values, s.weights, s.first = append(s.values, value), append(s.weights, base),
 			append(s.first, end)
 	}
 	return s
+}
+
+// shareAndBase returns the share of hits in the base of some
+// observations, and the base; 0 if that is 0.
+func shareAndBase(all []hotspots.Observation) (share, base float64) {
+	hits := lists.Sum(all, func(o hotspots.Observation) float64 { return o.Weight * o.Hits })
+	base = lists.Sum(all, func(o hotspots.Observation) float64 { return o.Weight * o.Base })
+	if base == 0 {
+		return 0, 0
+	}
+	return hits / base, base
 }
 
 // changes returns the bins at which the level of a series
@@ -131,10 +135,7 @@ func (s series) bestCut(from, to int) (best int, gain float64) {
 
 // mean returns the mean level of some bins.
 func (s series) mean(from, to int) float64 {
-	sum := 0.0
-	for _, v := range s.values[from:to] {
-		sum += v
-	}
+	sum := lists.Sum(s.values[from:to], func(v float64) float64 { return v })
 	return sum / float64(max(1, to-from))
 }
 
@@ -194,12 +195,8 @@ func (l *level) trim(all []hotspots.Observation) {
 	for l.to > l.from+1 && !seen(all[l.to-1]) {
 		l.to--
 	}
-	hits, base := 0.0, 0.0
-	for _, o := range all[l.from:l.to] {
-		hits, base = hits+o.Weight*o.Hits, base+o.Weight*o.Base
-	}
-	if base > 0 {
-		l.share = hits / base
+	if share, base := shareAndBase(all[l.from:l.to]); base > 0 {
+		l.share = share
 	}
 }
 
@@ -261,10 +258,9 @@ func (s series) period() int {
 func (e *evidence) when(all []hotspots.Observation) (w When) {
 	s := binned(all)
 	levels := s.levels()
-	high := time.Duration(0)
-	for _, l := range levels {
-		high += e.time(e.from+int32(l.to)) - e.time(e.from+int32(l.from))
-	}
+	high := lists.Sum(levels, func(l level) time.Duration {
+		return e.time(e.from+int32(l.to)) - e.time(e.from+int32(l.from))
+	})
 	if float64(high) > nearlyAlways*float64(e.time(e.to)-e.time(e.from)) {
 		w.Always = true
 		steps, step := e.stepped(all)

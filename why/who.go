@@ -66,7 +66,7 @@ func (s *searcher) who(all []*candidate) {
 			continue
 		}
 		hits[i] = s.e.matching(ofClass(class, c.asks.hit))
-		c.f.Label = s.labelled(class, hits[i], c.asks.hit)
+		c.f.Label = s.labelled(class, c.asks.hit)
 		// Some short-lived goroutines, such as a request's, have most of the
 		// hits by chance.
 		seen := &s.e.classes[class]
@@ -144,19 +144,16 @@ func (s *searcher) few(all []suspect) *Outliers {
 // labelled returns the label whose goroutines have most of some
 // situations of a class, if they have more of it than of the
 // class's life.
-func (s *searcher) labelled(class int32, hit []bool, is func(*situation) bool) *Labelled {
+func (s *searcher) labelled(class int32, is func(*situation) bool) *Labelled {
 	if len(s.e.r.LabelSets) > mostLabelSets {
 		return nil
 	}
 	type sum struct{ hits, life float64 }
 	sums := make(map[sampledata.Label]sum)
 	hits, life := 0.0, 0.0
-	for i, at := range s.e.situations {
-		if at.class != class {
-			continue
-		}
+	for _, at := range s.members(class) {
 		weight := 0.0
-		if hit[i] {
+		if is(at) {
 			weight = at.weight
 		}
 		hits += weight

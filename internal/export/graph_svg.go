@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views"
@@ -152,10 +153,7 @@ func (n *graphNode) write(out *bufio.Writer, b box) {
 
 // writeStrip draws what the time of a side is.
 func (s *graphSide) writeStrip(out *bufio.Writer, x, y, width float64) {
-	whole := 0.0
-	for _, weight := range s.typed {
-		whole += weight
-	}
+	whole := lists.Sum(s.typed[:], func(weight float64) float64 { return weight })
 	for typed, weight := range s.typed {
 		if weight > 0 {
 			part := width * weight / whole

@@ -43,6 +43,14 @@ func Count[T any](list []T, of func(T) bool) (n int) {
 	return n
 }
 
+// Sum adds up the numbers that a function makes of the values of a list.
+func Sum[T any, N ~int | ~int64 | ~float64](list []T, of func(T) N) (sum N) {
+	for _, value := range list {
+		sum += of(value)
+	}
+	return sum
+}
+
 // Made returns a map's value of a key, which it makes if there is none.
 func Made[K comparable, V any](m map[K]V, key K, of func() V) V {
 	value, known := m[key]

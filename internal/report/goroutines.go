@@ -26,10 +26,7 @@ type Goroutines struct{ *sampledata.Recording }
 func (of Goroutines) Write(w io.Writer) {
 	r := of.Recording
 	groups := goroutineGroups(r)
-	var all int
-	for _, g := range groups {
-		all += g.Count
-	}
+	all := lists.Sum(groups, countOf)
 	b := new(strings.Builder)
 	termtext.Fprintf(b, "%s: %s, %s\n%s", dumped(r),
 		Counted(all, "goroutine"), Counted(len(groups), "different stack"),
@@ -78,9 +75,7 @@ func (of Goroutines) WriteJSON(w io.Writer) error {
 		// a recording of one sample is complete
 		Groups: goroutineGroups(r), Basis: Basis{Complete: true}.With(r.Warnings),
 	}
-	for _, g := range j.Groups {
-		j.Count += g.Count
-	}
+	j.Count = lists.Sum(j.Groups, countOf)
 	return writeJSON(w, j)
 }
 
@@ -104,6 +99,8 @@ type goroutineGroup struct {
 
 	stack sampledata.NodeID
 }
+
+func countOf(g *goroutineGroup) int { return g.Count }
 
 // goroutineClass is a thread class, with the place where its
 // goroutines were created, and their number in a group.

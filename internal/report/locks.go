@@ -61,10 +61,7 @@ func LockWaits(a *locks.Analysis) string {
 	}
 	instances := len(a.Locks)
 	if a.By == locks.ByField {
-		instances = 0
-		for _, l := range a.Locks {
-			instances += len(l.Parts)
-		}
+		instances = lists.Sum(a.Locks, func(l *locks.Lock) int { return len(l.Parts) })
 	}
 	return fmt.Sprintf("%s of waiting for %s; holders: %s", CountedHits(a.Evidence.Hits),
 		Counted(instances, "lock"), EvidenceText(&a.Evidence))

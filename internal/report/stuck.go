@@ -49,9 +49,7 @@ func StuckOf(r *sampledata.Recording, program string) *Stuck {
 	s := &Stuck{Answer: stuck.Find(r), Program: program, PID: r.Header.PID, Basis: BasisOf(r),
 		sampled: r.Samples.Len() > 0}
 	if a, err := locks.Summarise(r, views.Options{}); err == nil {
-		for _, d := range a.Deadlocks {
-			s.Deadlocked += len(d.Members)
-		}
+		s.Deadlocked = lists.Sum(a.Deadlocks, func(d *locks.Deadlock) int { return len(d.Members) })
 		s.Seeming = len(a.Seeming)
 	}
 	return s

@@ -297,10 +297,7 @@ const maxStill = 3
 // stillText says how many goroutines have not moved, and where:
 // "206 goroutines have not moved (chan send in main.worker)".
 func stillText(all []why.Still) string {
-	total := 0
-	for _, s := range all {
-		total += s.Count
-	}
+	total := lists.Sum(all, func(s why.Still) int { return s.Count })
 	var list []string
 	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
