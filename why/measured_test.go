@@ -58,8 +58,7 @@ func busyRecording(t *testing.T) *sampledata.Recording {
 	for i := range 100 {
 		fmt.Fprintf(&b, "sample %v\n g0 running n1\n", time.Duration(i)*10*time.Millisecond)
 	}
-	r := fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
-	return r
+	return fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
 }
 
 // If a probe was taken out before there were samples, all

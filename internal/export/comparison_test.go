@@ -126,8 +126,7 @@ func TestGraphComparison(t *testing.T) {
 		b.Add(0, b.Stack("main.add", ":MONITOR"), wait, 1)
 		b.Add(0, b.Stack("main.log", ":RUN"), same, 1)
 		b.SetDenominator(0, big.NewRat(100, 1))
-		of := fixture.Must(b.Tree())(t)
-		return of
+		return fixture.Must(b.Tree())(t)
 	}
 	both := fixture.Must(calltree.Merge(tree(30, 50, 15), tree(60, 0, 15)))(t)
 	s := subjectOf(&sampledata.Recording{Profile: &sampledata.Profile{}}, views.Options{}, &views.View{Tree: both})

@@ -69,8 +69,7 @@ func smallTree(t testing.TB) *calltree.Tree {
 	b.Add(0, b.Stack("main.worker", ":RUN"), 10, 1)
 	b.Add(0, b.Stack("main.worker", "main.f", ":MONITOR", "go:main.holder", ":RUN"), 20, 3)
 	b.Add(0, b.Stack("main.worker", "main.f", ":WAIT"), 1, 2)
-	tree := fixture.Must(b.Tree())(t)
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func write(t testing.TB, name string, s *Subject) string {

@@ -166,8 +166,7 @@ func TestPprofDifference(t *testing.T) {
 		b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "nanoseconds")
 		b.Add(0, b.Stack("f"), weight, 1)
 		b.SetDenominator(0, big.NewRat(10*weight, 3))
-		one := fixture.Must(b.Tree())(t)
-		return one
+		return fixture.Must(b.Tree())(t)
 	}
 	both := fixture.Must(calltree.Merge(tree(30), tree(60)))(t)
 	s := subjectOf(&sampledata.Recording{}, views.Options{}, &views.View{Tree: both})

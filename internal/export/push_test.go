@@ -62,8 +62,7 @@ func ingest(r *http.Request) error {
 func TestPush(t *testing.T) {
 	r := synthetic.Recording(20, 10, 0.3)
 	pushed := func() *profile.Profile {
-		p := fixture.Must(PprofOf(subject(t, r, views.Options{}, views.Threads)))(t)
-		return p
+		return fixture.Must(PprofOf(subject(t, r, views.Options{}, views.Threads)))(t)
 	}
 	from := time.Unix(1700000000, 0)
 	for _, c := range []struct {

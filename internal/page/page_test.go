@@ -149,8 +149,7 @@ func bigTree(t testing.TB) *calltree.Tree {
 		}
 		b.Add(0, way[len(way)-1], 1+random.Int64N(1e7), 1)
 	}
-	tree := fixture.Must(b.Tree())(t)
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 // BenchmarkMillion writes a page of a million nodes.

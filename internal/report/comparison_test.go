@@ -25,8 +25,7 @@ func weighedTree(t *testing.T, stacks ...string) *calltree.Tree {
 		}
 		b.AddRat(0, b.Stack(words[1:]...), hits)
 	}
-	tree := fixture.Must(b.Tree())(t)
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func compared(t *testing.T, a, b *calltree.Tree, steps ...refine.Step) *Comparison {

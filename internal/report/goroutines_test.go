@@ -16,8 +16,7 @@ func readTwin(t *testing.T, name string) *sampledata.Recording {
 	t.Helper()
 	f := fixture.Must(os.Open("testdata/" + name))(t)
 	defer f.Close()
-	r := fixture.Must(sampledata.ReadText(f))(t)
-	return r
+	return fixture.Must(sampledata.ReadText(f))(t)
 }
 
 // golden compares an output with a file. UPDATE_GOLDEN=1

@@ -42,8 +42,7 @@ func standstill(t *testing.T, n int) *sampledata.Recording {
 		fmt.Fprintf(b, "\tg%d blocked n0 reason=sync.Mutex.Lock lock=%#x holders=h%d evidence=inferred\n", i, 0x1000+16*i, i+1)
 	}
 	b.WriteString("end duration time=20ms\n")
-	r := fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
-	return r
+	return fixture.Must(sampledata.ReadText(strings.NewReader(b.String())))(t)
 }
 
 // Of many deadlocks, texts show the first ones and say how many

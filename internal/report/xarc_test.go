@@ -151,8 +151,7 @@ func drawTree(t *rapid.T, recursion bool) *calltree.Tree {
 			b.AddRat(0, n, new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(5), 80)))
 		}
 	}
-	tree := fixture.Must(b.Tree())(t)
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func TestXArcInvariants(t *testing.T) {
