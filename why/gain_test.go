@@ -73,22 +73,32 @@ func TestGainUnderLock(t *testing.T) {
 
 // If the machine has no CPU for who has a processor, other
 // programs decide how long others take. A class that only
-// computes has the same shares with more CPUs.
+// computes has the same shares with more CPUs, wherever its threads
+// wait for one.
 func TestGainOnBusyMachine(t *testing.T) {
-	for _, waits := range []bool{false, true} {
+	for _, c := range []struct {
+		where string // a thread waits for a CPU
+		waits bool
+	}{{"main.update", false}, {"main.other", false}, {"main.update", true}} {
 		s := newScene()
 		s.spawn(2, "main.worker")
 		for i := range 100 {
 			state := s.at(runs, "main.worker", "main.update")
-			state.NoCPU = i%2 == 0
-			if waits && i%4 == 1 {
+			if i%2 == 0 {
+				state = s.at(runs, "main.worker", c.where)
+				state.NoCPU = true
+			}
+			if c.waits && i%4 == 1 {
 				state = s.at(reads, "main.worker", "main.fetch", "net.(*conn).Read")
 			}
-			s.sample(t, states{s.goroutines[i/2%2]: state,
-				s.goroutines[1-i/2%2]: s.at(runs, "main.worker", "main.other")})
+			other := s.at(runs, "main.worker", "main.other")
+			if i%2 == 0 {
+				other = s.at(runs, "main.worker", []string{"main.update", "main.other"}[i/2%2])
+			}
+			s.sample(t, states{s.goroutines[i/2%2]: state, s.goroutines[1-i/2%2]: other})
 		}
-		if g := s.asked(t, "main.other", false); waits != (g.Silent != "") || !waits && !nearly(g.Times.Times, 2) {
-			t.Errorf("waits %t, without main.other: %q, %+v", waits, g.Silent, g.Times)
+		if g := s.asked(t, "main.other", false); c.waits != (g.Silent != "") || !c.waits && !nearly(g.Times.Times, 2) {
+			t.Errorf("%+v, without main.other: %q, %+v", c, g.Silent, g.Times)
 		}
 	}
 }

@@ -34,6 +34,7 @@ type tracer struct {
 	*moments
 	code      bool
 	target    []bool  // by situation
+	onCPU     []tally // by class: its time on CPUs
 	collector float64 // the share of the allocations that is the target's
 	locks     bool    // the target has waits for locks, but no code
 	under     bool    // what is done under these goes away, too
@@ -57,7 +58,18 @@ func (t tally) mean() float64 { return t.target / max(t.count, 1) }
 
 func (m *moments) tracer(t target) *tracer {
 	b := &tracer{moments: m, code: t.code, target: m.s.e.matching(t.hit),
-		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes))}
+		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes)),
+		onCPU: make([]tally, len(m.s.e.classes))}
+	for i, at := range m.s.e.situations {
+		if at.state.Doing != views.Executing {
+			continue
+		}
+		its := &b.onCPU[at.class]
+		its.count += at.weight
+		if b.target[i] {
+			its.target += at.weight
+		}
+	}
 	b.locks = !t.code && slices.ContainsFunc(m.s.e.situations,
 		func(at *situation) bool { return at.state.Doing == views.AwaitingLock && t.hit(at) })
 	if t.code {
@@ -117,11 +129,15 @@ func (b *tracer) findHolders() {
 func (b *tracer) at(w *worker) *situation { return b.s.e.situations[w.situation] }
 
 // share returns the share of a goroutine's time in this moment
-// that is the target's.
+// that is the target's. Who waits for a CPU of the machine needs it
+// for all that the class computes: threads often wait for one where
+// they were woken, and seldom where they compute.
 func (b *tracer) share(w *worker, depth int) float64 {
 	at, hit := b.at(w), b.target[w.situation]
 	does := at.state.Doing
 	switch {
+	case does == views.WithoutCPU && b.onCPU[at.class].count > 0 && !b.s.e.classes[at.class].collector:
+		return b.onCPU[at.class].mean()
 	case hit && !(b.code && does == views.AwaitingLock), b.holds[b.of[w.goroutine]-1]:
 		return 1
 	case does.Executes():
