@@ -231,7 +231,7 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 		if g.Silent == "" && b.mayAwaitOwn(t) {
 			g = &Gain{Class: g.Class, Silent: "it also waits for connections that may be the program's own, and how much less is not known"}
 		}
-		if g.Silent == "" {
+		if g.Silent == "" && (i == 0 || g.matters()) {
 			return g
 		}
 		if i == 0 {
@@ -239,6 +239,12 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 		}
 	}
 	return first
+}
+
+// matters reports whether a gain is one, for a class that a finding is
+// not about.
+func (g *Gain) matters() bool {
+	return g.Times != nil && g.Times.Times > 1+hardlyAny || g.Less != nil && g.Less.Share > hardlyAny
 }
 
 // gainOf returns what it would bring to a class whose time was traced.
@@ -261,6 +267,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		}
 	}
 	d := b.demand(t, through)
+	d.stays = b.stays(t.left, thinks) / max(1, baseOf(through))
 	switch {
 	case active < leastActive:
 		return &Gain{Class: c.name, Silent: "too few samples have its goroutines at work"}
@@ -283,6 +290,27 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		g.Next = &Next{Centre: NoCentre}
 	}
 	return g
+}
+
+// stays returns how much of a class's time nobody in the program
+// ends: it thinks, for example. What it reads may come from the
+// program itself.
+func (b *tracer) stays(left sums, thinks float64) float64 {
+	for i, weight := range left {
+		switch b.s.e.situations[i].state.Doing {
+		case views.Sleeping, views.InSystemCall:
+			thinks += weight
+		}
+	}
+	return thinks
+}
+
+// baseOf returns the time that some samples count.
+func baseOf(all []hotspots.Observation) (base float64) {
+	for _, o := range all {
+		base += o.Weight * o.Base
+	}
+	return base
 }
 
 // most returns the classes of the program whose time goes most

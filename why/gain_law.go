@@ -26,6 +26,7 @@ type demand struct {
 	full   bool              // the processors are
 	cpu    hotspots.Estimate // the target's share of the CPU time used
 	shared bool              // others use much of the processors
+	stays  float64           // the share of the class's time that does, whatever the processors save
 
 	centres []*centre
 }
@@ -73,10 +74,10 @@ func (c *centre) limit(part float64) Factor {
 func (d *demand) gain(part float64) (Factor, *centre) {
 	f := without(d.through, part)
 	if d.full {
-		cpu := without(d.cpu, part)
-		f.High = max(f.High, cpu.High)
+		cpu, most := without(d.cpu, part), times(1-d.stays)
+		f.High = max(f.High, min(cpu.High, most))
 		if !d.shared {
-			f.Times = max(f.Times, cpu.Times)
+			f.Times = max(f.Times, min(cpu.Times, most))
 		}
 	}
 	var full *centre

@@ -103,6 +103,25 @@ func TestGainOnBusyMachine(t *testing.T) {
 	}
 }
 
+// Who sleeps does not get more done if others compute less.
+func TestGainOfWhoSleeps(t *testing.T) {
+	s := newScene()
+	workers, reporter := s.spawn(2, "main.worker"), s.spawn(1, "main.report")[0]
+	for i := range 100 {
+		now := states{reporter: s.at(sleeps, "main.report", "main.pause", "time.Sleep")}
+		if i%40 == 20 {
+			now[reporter] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.report")
+		}
+		for _, g := range workers {
+			now[g] = s.at(runs, "main.worker", "main.update")
+		}
+		s.sample(t, now)
+	}
+	if g := s.asked(t, "main.worker", false); g.Silent == "" {
+		t.Errorf("without main.worker: %+v, %+v", g, g.Times)
+	}
+}
+
 // A lock whose holder sleeps has nothing to do with code that
 // computes beside it, whether or not the sleep counts as idle.
 func TestGainBesideSleepingHolder(t *testing.T) {
