@@ -53,6 +53,11 @@ func joined(all []*Finding, f *Finding) []*Finding {
 	of.Count++
 	of.Severity++
 	of.Chained = append(of.Chained, f.Lock)
+	for _, p := range f.Behind {
+		if !slices.Contains(names(of.Behind), p.Name) {
+			of.Behind = append(of.Behind, p)
+		}
+	}
 	if of.When.Always = of.When.Always || f.When.Always; of.When.Always {
 		of.When.Spans = nil
 	}
@@ -75,6 +80,7 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 	if !f.When.Always {
 		f.When.Spans = []Span{{From: s.e.time(d.First), To: s.e.time(d.Last), Share: 1}}
 	}
+	f.Behind = s.behind(d)
 	for _, m := range d.Members {
 		f.Others = append(f.Others, Part{Name: m.Class, Share: 1})
 		if again == nil || len(f.Chained) == 0 {
@@ -90,6 +96,23 @@ func (s *searcher) deadlock(d *locks.Deadlock) *Finding {
 		f.Where, _ = s.where(c, awaits(locks.FieldOf(first.Lock)))
 	}
 	return f
+}
+
+// behind returns the classes of the goroutines that wait for a lock
+// of a deadlock, and are not in it.
+func (s *searcher) behind(d *locks.Deadlock) (all []Part) {
+	by := make(sums)
+	for run, at := range s.e.runs(anywhere) {
+		waits := at.state.Doing == views.AwaitingLock && run.Last >= d.First && d.Has(run.Lock)
+		if id := s.e.r.Goroutines.At(run.Goroutine).ID; waits && !d.Involves(id) {
+			by[at.class] += s.e.between(run.First, run.Last)
+		}
+	}
+	for _, class := range ordered(by) {
+		c := &s.e.classes[class]
+		all = append(all, Part{Name: c.name, Share: by[class] / max(c.active, 1)})
+	}
+	return all
 }
 
 // lastPlace returns where a goroutine, by its number, was last seen.

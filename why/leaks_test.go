@@ -244,3 +244,37 @@ func TestLeakBesideADeadlock(t *testing.T) {
 		t.Errorf("%+v", kinds)
 	}
 }
+
+// Who waits for a lock of a deadlock waits for ever, too, in whatever
+// class, and does not rest.
+func TestBehindADeadlock(t *testing.T) {
+	for _, seems := range []bool{false, true} {
+		s := newScene()
+		dead, more, cleaner := s.spawn(2, "main.handle"), s.spawn(2, "main.handle"), s.spawn(1, "main.clean")
+		x, y := blocked, blocked
+		x.Lock, x.Holders = 0x200, s.HolderSet(dead[1:])
+		y.Lock, y.Holders = 0x300, s.HolderSet(dead[:1])
+		if seems {
+			x.Evidence, x.Holders = sampledata.Ambiguous, s.HolderSet(dead[:1])
+			y = x
+		}
+		s.samples(t, 300, func(int) {
+			s.is[dead[0]] = s.at(x, "main.handle", "sync.(*Mutex).Lock")
+			s.is[dead[1]] = s.at(y, "main.handle", "sync.(*Mutex).Lock")
+			s.all(more, s.at(x, "main.handle", "main.read", "sync.(*Mutex).Lock"))
+			s.all(cleaner, s.at(x, "main.clean", "sync.(*Mutex).Lock"))
+		})
+		a := s.find(t)
+		i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == DeadlockKind && f.Likely == seems })
+		want := []Part{{Name: "go:main.handle", Share: 0.5}, {Name: "go:main.clean", Share: 1}}
+		if seems {
+			want[0].Share = 0.75
+		}
+		if i < 0 || !slices.EqualFunc(a.Findings[i].Behind, want, func(p, q Part) bool { return p.Name == q.Name && nearly(p.Share, q.Share) }) {
+			t.Fatalf("seems %t: %+v, want those behind it: %+v", seems, a.Findings, want)
+		}
+		if slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == "go:main.clean" }) {
+			t.Errorf("seems %t: it rests: %+v", seems, a.Resting)
+		}
+	}
+}

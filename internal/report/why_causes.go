@@ -19,7 +19,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 		}
 		lines = append(lines, causeText(f, &c))
 	}
-	says := f.Words()
+	says, others := f.Words(), f.Others
 	switch {
 	case len(f.Parts) > 0 && says.Because != "":
 		lines = append(lines, filled(f, says.Because))
@@ -64,13 +64,13 @@ func WhyLines(f *why.Finding) (lines []string) {
 					" takes a lock: by tries, with sleeps in between; whoever unlocks it wakes nobody")
 		}
 	case why.DeadlockKind:
-		return append(lines, circleLine(f))
+		lines, others = append(lines, circleLine(f)), nil
 	}
 	for _, of := range []struct {
 		do      string
 		classes []why.Part
 	}{
-		{cmp.Or(says.Others, "others do the same:"), f.Others}, {"others wait for these:", f.Behind},
+		{cmp.Or(says.Others, "others do the same:"), others}, {"others wait for these:", f.Behind},
 		{"waiting for a processor meanwhile:", f.Ready},
 	} {
 		if len(of.classes) > 0 {

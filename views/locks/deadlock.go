@@ -47,6 +47,18 @@ func (d *Deadlock) Rereads() *Member {
 	return &d.Members[reader]
 }
 
+// Involves reports whether a goroutine, by its number, is in the
+// deadlock.
+func (d *Deadlock) Involves(goroutine int64) bool {
+	return slices.ContainsFunc(d.Members, func(m Member) bool { return m.Goroutine == goroutine })
+}
+
+// Has reports whether a goroutine of the deadlock waits for a lock,
+// by its address: others that wait for the lock wait for ever, too.
+func (d *Deadlock) Has(lock uint64) bool {
+	return lock != 0 && slices.ContainsFunc(d.Members, func(m Member) bool { return m.address == lock })
+}
+
 // A Frame is a call on a stack.
 type Frame struct {
 	Function string `json:"function"`
