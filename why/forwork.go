@@ -285,6 +285,10 @@ func (s *searcher) isTimed(c Cause) bool {
 		s.e.classes[of].sleeps > mostlySleeps*s.e.classes[of].life
 }
 
+// dequeuing matches the names of functions that take work out of a
+// queue, whatever else they do.
+var dequeuing = regexp.MustCompile(`(?i)^(dequeue|pop)`)
+
 // semaphoreAcquire is what takes a place that others give back.
 const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
 
@@ -301,8 +305,11 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 		return true
 	}
 	if s.awaitsAnswers(class, f) { // a message or a state, if its name says so
-		named := f.Where.longPolls() || awaiting.MatchString(views.LastName(f.Where.Function))
-		return named && s.leftAlone(class, f)
+		name := views.LastName(f.Where.Function)
+		if dequeuing.MatchString(name) { // what it has sent registers it
+			return s.takesWork(class, f)
+		}
+		return (f.Where.longPolls() || awaiting.MatchString(name)) && s.leftAlone(class, f)
 	}
 	return s.leftAlone(class, f) || s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)
 }

@@ -251,3 +251,27 @@ func TestPlacesInUseAreNotLost(t *testing.T) {
 		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }
+
+// Who takes work out of a queue may register there, with a channel of
+// its own. Who else makes a channel for each wait has asked for
+// something.
+func TestDequeuing(t *testing.T) {
+	for function, want := range map[string]string{"DequeueOrWait": forWork, "Lookup": ""} {
+		s := newScene()
+		consumers := s.spawn(4, "main.serve")
+		s.samples(t, 200, func(i int) {
+			for j, g := range consumers {
+				if s.is[g] = s.at(runs, "main.serve"); (i+j)%20 > 0 {
+					waits := selects
+					waits.Lock = uint64((i+j)/20*4+j+1) << 8
+					s.is[g] = s.at(waits, "main.serve", "example.com/queue/lib.(*FIFO)."+function)
+				}
+			}
+		})
+		a := s.find(t)
+		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind && h.Share.Share > 0.5 })
+		if i < 0 || a.Hypotheses[i].Note != want {
+			t.Errorf("%s: %+v %+v", function, a.Findings, a.Hypotheses)
+		}
+	}
+}

@@ -161,7 +161,7 @@ func garbageLines(g *why.Garbage) (lines []string) {
 		lines = append(lines, "of the time that it takes goroutines: "+sharesText(g.Sites, " in "))
 	}
 	if g.Waiting >= fewWaiting {
-		lines = append(lines, fmt.Sprintf("meanwhile %.2g goroutines wait for the collector, on average", g.Waiting))
+		lines = append(lines, "on average, "+counted(g.Waiting)+" waiting for the collector meanwhile")
 	}
 	return lines
 }

@@ -255,7 +255,11 @@ func stuckText(f *stuck.Finding) string {
 func stuckLines(f *why.Finding) (lines []string) {
 	one := f.Stuck
 	for i, g := range one.Groups {
-		lines = append(lines, groupText(g, one.Lock[i])+", in "+placeIn(g.Calls))
+		text := groupText(g, one.Lock[i])
+		if place := " in " + placeIn(g.Calls); !strings.Contains(text, place+" [") { // as of a variable
+			text += "," + place
+		}
+		lines = append(lines, text)
 	}
 	if len(one.Behind) > 0 {
 		lines = append(lines,

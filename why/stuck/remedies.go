@@ -67,7 +67,7 @@ func isForLock(w sampledata.Wait) bool {
 var remedies = map[sampledata.Wait]string{
 	sampledata.ForReceiver:  "a buffer for the last value, or a select with a context that is cancelled",
 	sampledata.ForSender:    "close the channel when nobody sends any more, or a select with a context that is cancelled",
-	sampledata.ForChannels:  "a case of a context that is cancelled, or of a channel that is closed in the end",
+	sampledata.ForChannels:  "wait in the select for the end, too: a context that is cancelled, or a channel that is closed",
 	sampledata.ForLock:      "give the lock back on all ways out, as with defer",
 	sampledata.ForReadLock:  "give the lock back on all ways out, as with defer",
 	sampledata.ForGroup:     "call Done on all ways out, as with defer",
