@@ -341,13 +341,11 @@ func (e *evidence) cumulate(steps []hotspots.Observation,
 
 // time returns the time of a sample since the recording's start.
 func (e *evidence) time(s int32) time.Duration {
-	switch {
-	case e.r.Samples.Len() == 0:
+	n := e.r.Samples.Len()
+	if n == 0 {
 		return 0
-	case int(s) >= e.r.Samples.Len():
-		return e.r.Samples.Time(e.r.Samples.Len() - 1)
 	}
-	return e.r.Samples.Time(int(s))
+	return e.r.Samples.Time(min(int(s), n-1))
 }
 
 // name returns the name of a situation's class.
@@ -355,6 +353,9 @@ func (e *evidence) name(s *situation) string { return e.classes[s.class].name }
 
 // usesCPU reports whether a situation is on a CPU.
 func (s *situation) usesCPU() bool { return s.state.Doing == views.Executing }
+
+// lacksCPU reports whether it is on a processor without a CPU.
+func (s *situation) lacksCPU() bool { return s.state.Doing == views.WithoutCPU }
 
 // waits reports whether a situation waits for something that is
 // no lock, and that is not work.

@@ -162,7 +162,8 @@ func newSearcher(r *sampledata.Recording, o Options) (*searcher, error) {
 	o.Aspects = cmp.Or(o.Aspects, aspects.NewSet())
 	s := &searcher{e: e, o: o, kinds: newFunctionKinds(r, o.Aspects), modules: modules{views.NewModules(r), r},
 		wrapper: o.Views.WithWrappers(r).Wrapper, saturated: make(map[*Finding]bool)}
-	s.readProcessors()
+	s.ran = s.mean(question{hit: (*situation).usesCPU})
+	s.noCPU = s.mean(question{hit: (*situation).lacksCPU})
 	return s, nil
 }
 
@@ -211,18 +212,6 @@ func (a *searched) readClock(r *sampledata.Recording) {
 	if a.o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
 		u, _ := metrics.New(r, metrics.Options{}).Utilisation()
 		a.Clock = u.Clock / a.Processors
-	}
-}
-
-// readProcessors sums up who is on a processor.
-func (s *searcher) readProcessors() {
-	for _, at := range s.e.situations {
-		switch at.state.Doing {
-		case views.Executing:
-			s.ran += s.e.mean(at.weight)
-		case views.WithoutCPU:
-			s.noCPU += s.e.mean(at.weight)
-		}
 	}
 }
 

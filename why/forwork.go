@@ -343,13 +343,7 @@ func (s *searcher) nobodyWorks(f *Finding, but int32) bool {
 // atWork returns the mean number of goroutines at work. One class is
 // left out; -1 leaves out none.
 func (s *searcher) atWork(but int32) float64 {
-	weight := 0.0
-	for _, at := range s.e.situations {
-		if at.class != but && s.isAtWork(at) {
-			weight += at.weight
-		}
-	}
-	return s.e.mean(weight)
+	return s.mean(question{hit: func(at *situation) bool { return at.class != but && s.isAtWork(at) }})
 }
 
 // isAtWork reports whether goroutines run, or do what no hypothesis

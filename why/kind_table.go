@@ -356,9 +356,7 @@ func (s *searcher) garbageMeasure(*Finding) *Measure {
 	return measureOf("", "* ..@alloc", "* ..@gc")
 }
 
-func (s *searcher) starvedHits(*Finding) func(*situation) bool {
-	return func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
-}
+func (s *searcher) starvedHits(*Finding) func(*situation) bool { return (*situation).lacksCPU }
 
 func (s *searcher) lockHits(f *Finding) func(*situation) bool {
 	return ofClass(s.classOf(f), awaits(f.Lock))

@@ -114,7 +114,7 @@ func (s *searcher) machineCandidates() []*candidate {
 	if s.noCPU == 0 {
 		return nil
 	}
-	is := func(at *situation) bool { return at.state.Doing == views.WithoutCPU }
+	is := (*situation).lacksCPU
 	by := s.e.byClass(is)
 	class := by.most()
 	f := newFinding(MachineKind).about(s, class)

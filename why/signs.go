@@ -384,8 +384,13 @@ func (s *searcher) doing(f *Finding, function *regexp.Regexp) float64 {
 	hit := s.hits(f)
 	total, on := weigh(s.e.situations,
 		func(at *situation) bool { return hit(at) && !s.e.classes[at.class].collector },
-		func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) })
+		s.within(function))
 	return on / max(total, 1)
+}
+
+// within returns the situations with a matching function on the stack.
+func (s *searcher) within(function *regexp.Regexp) func(*situation) bool {
+	return func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) }
 }
 
 // matches reports whether a stack has a matching function.

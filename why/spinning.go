@@ -143,11 +143,8 @@ func (s *searcher) polls(f *Finding) bool {
 	if often || s.doing(f, polling) < 0.25 {
 		return false
 	}
-	onStack := func(function *regexp.Regexp) func(*situation) bool {
-		return func(at *situation) bool { return s.e.places.matches(at.state.Stack, function) }
-	}
-	all, _ := weigh(s.members(class), onStack(polling), anywhere)
-	looks, passes := weigh(s.members(class), onStack(looked), onStack(passed))
+	all, _ := weigh(s.members(class), s.within(polling), anywhere)
+	looks, passes := weigh(s.members(class), s.within(looked), s.within(passed))
 	return looks <= all/2 || passes <= leastPassed*looks
 }
 
