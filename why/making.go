@@ -1,9 +1,11 @@
 package why
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -90,15 +92,21 @@ const (
 	livesLong = 1  // seconds from which a process may be one to look after
 )
 
-// makes returns which of the makers a stack is in, by the
-// innermost one, or -1.
-func (s *searcher) makes(stack sampledata.NodeID) int {
-	i, _ := s.making(stack)
-	return i
+// makes returns the situations in which goroutines make the thing
+// of a maker.
+func (s *searcher) makes(maker int) func(*situation) bool {
+	return func(at *situation) bool {
+		if at.idle {
+			return false
+		}
+		i, _ := s.making(at.state.Stack)
+		return i == maker
+	}
 }
 
-// making returns the same, with the frame of the function that
-// makes it.
+// making returns which of the makers a stack is in, by the
+// innermost one, or -1, with the frame of the function that makes
+// the thing.
 func (s *searcher) making(stack sampledata.NodeID) (int, sampledata.NodeID) {
 	nodes := s.e.r.Nodes
 	for n := stack; n != sampledata.NoStack; n = nodes[n].Parent {
@@ -139,7 +147,7 @@ func (s *searcher) maker(f sampledata.FunctionID) int {
 // goroutines of a class spend their time on making it.
 func (s *searcher) makingCandidates() (all []*candidate) {
 	for i, m := range makers {
-		of := func(at *situation) bool { return !at.idle && s.makes(at.state.Stack) == i }
+		of := s.makes(i)
 		by := s.e.byClass(of)
 		if len(by) == 0 {
 			continue
@@ -149,7 +157,7 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too
-		made, _ := s.episodes(ofClass(class, of), func(was, now sampledata.Run) bool {
+		made := s.episodes(ofClass(class, of), func(was, now sampledata.Run) bool {
 			waitsAgain := views.DoingOf(now) == views.InSystemCall && views.WaitsAgain(was, now)
 			return f.Made.Awaited && waitsAgain ||
 				s.makesAnother(was.Stack, now.Stack, f.Where.Function)
@@ -244,30 +252,25 @@ func (s *searcher) makesAnother(was, now sampledata.NodeID, function string) boo
 }
 
 // episodes counts how often a goroutine came into some
-// situations, and how many were in one when the recording began.
-// It may have come again if it was in one just before.
-func (s *searcher) episodes(of func(*situation) bool,
-	again func(was, now sampledata.Run) bool) (came, before int) {
+// situations, but for those that were in one when the recording
+// began. It may have come again if it was in one just before.
+func (s *searcher) episodes(of func(*situation) bool, again func(was, now sampledata.Run) bool) (came int) {
 	until := make([]int32, s.e.r.Goroutines.Len()) // the sample after the goroutine's last hit
 	last := make([]sampledata.Run, s.e.r.Goroutines.Len())
 	for run := range s.e.runs(of) {
-		switch g := run.Goroutine; {
-		case run.First <= s.e.from:
-			before++
-		case until[g] != run.First || again(last[g], run):
+		g := run.Goroutine
+		if run.First > s.e.from && (until[g] != run.First || again(last[g], run)) {
 			came++
 		}
-		until[run.Goroutine], last[run.Goroutine] = run.Last+1, run
+		until[g], last[g] = run.Last+1, run
 	}
-	return came, before
+	return came
 }
 
 // makingHits returns the situations in which goroutines of a finding's class
 // make its thing.
 func (s *searcher) makingHits(f *Finding) func(*situation) bool {
-	return ofClass(s.classOf(f), func(at *situation) bool {
-		return !at.idle && s.makes(at.state.Stack) == f.Made.of
-	})
+	return ofClass(s.classOf(f), s.makes(f.Made.of))
 }
 
 // makingMeasure returns the measure of the functions that make a
@@ -275,27 +278,22 @@ func (s *searcher) makingHits(f *Finding) func(*situation) bool {
 // is not what the share counts.
 func (s *searcher) makingMeasure(f *Finding) *Measure {
 	hit := s.hits(f)
-	makes, within := make(map[string]bool), make(map[string]bool)
 	on := func(at *situation, functions map[string]bool) bool {
 		return s.e.places.above(at.state.Stack, func(name string) bool { return functions[name] })
 	}
-	add := func(at *situation, functions map[string]bool) {
-		if _, maker := s.making(at.state.Stack); maker != sampledata.NoStack {
-			functions[s.e.places.function(maker)] = true
-		}
-	}
 	members := slices.DeleteFunc(slices.Clone(s.members(s.e.byName[f.Class])),
 		func(at *situation) bool { return at.idle })
-	for _, at := range members {
-		if hit(at) {
-			add(at, makes)
+	makersIn := func(of func(*situation) bool) map[string]bool {
+		functions := make(map[string]bool)
+		for _, at := range members {
+			if _, n := s.making(at.state.Stack); n != sampledata.NoStack && of(at) {
+				functions[s.e.places.function(n)] = true
+			}
 		}
+		return functions
 	}
-	for _, at := range members {
-		if !hit(at) && on(at, makes) {
-			add(at, within)
-		}
-	}
+	makes := makersIn(hit)
+	within := makersIn(func(at *situation) bool { return !hit(at) && on(at, makes) })
 	for _, at := range members {
 		if hit(at) != (on(at, makes) && !on(at, within)) {
 			return nil
@@ -311,11 +309,8 @@ func (s *searcher) makingMeasure(f *Finding) *Measure {
 	return m
 }
 
-func pathsThrough(functions map[string]bool) (paths []string) {
-	for name := range functions {
-		paths = append(paths, through(name))
-	}
-	return paths
+func pathsThrough(functions map[string]bool) []string {
+	return lists.Each(slices.Collect(maps.Keys(functions)), through)
 }
 
 // foldMaking leaves out what goroutines do, or wait for, while
@@ -326,9 +321,7 @@ func (a *searched) foldMaking() {
 			f.row().hits == nil && !f.row().waits {
 			return false
 		}
-		total, both := weigh(a.e.situations, a.hits(f), func(at *situation) bool {
-			return !at.idle && a.makes(at.state.Stack) == made.Made.of
-		})
+		total, both := weigh(a.e.situations, a.hits(f), a.makes(made.Made.of))
 		if both <= explains*total {
 			return false
 		}
