@@ -161,7 +161,7 @@ func garbageLines(g *why.Garbage) (lines []string) {
 		lines = append(lines, "of the time that it takes goroutines: "+sharesText(g.Sites, " in "))
 	}
 	if g.Waiting >= fewWaiting {
-		lines = append(lines, "on average, "+counted(g.Waiting)+" waiting for the collector meanwhile")
+		lines = append(lines, "meanwhile, the collector keeps "+counted(g.Waiting)+" waiting, on average")
 	}
 	return lines
 }
