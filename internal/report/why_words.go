@@ -27,10 +27,14 @@ func sharePercent(share float64) string {
 }
 
 // aboutShare formats an estimate, with the digits of the cost in
-// a report: "80.3 % ± 2 %".
+// a report: "80.3 % ± 2 %". A wide interval is not in its middle:
+// "12.9 % (3 to 38 %)".
 func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
-	if margin < 1 {
+	switch {
+	case margin > 100*e.Share/2:
+		return fmt.Sprintf("%s (%s to %.0f %%)", exactShare(e.Share), strings.TrimSuffix(sharePercent(e.Low), " %"), 100*e.High)
+	case margin < 1:
 		return fmt.Sprintf("%s ± %.1f %%", exactShare(e.Share), max(margin, 0.1))
 	}
 	return fmt.Sprintf("%s ± %.0f %%", exactShare(e.Share), margin)
