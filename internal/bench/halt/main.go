@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 // Halt measures what sampling costs the target, and compares it
 // with peers: those that a program has in itself (fgprof,
 // profiles of the runtime, dumps, flight recorder), Delve and

@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 // Holders measures how often the holders that are found are
 // right, on programs that know who holds their locks:
 //

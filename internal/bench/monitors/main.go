@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64)
+
 // Monitors measures what the usual monitors add to a recording:
 // to the sampler's processor time and to the halts. Both are
 // measured in one run, in which two seconds with monitors and
