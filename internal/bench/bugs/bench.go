@@ -205,10 +205,9 @@ func (b *bench) try(g *bug, version string) (*trial, error) {
 	if err := run.Process.Signal(syscall.SIGTERM); err != nil {
 		return nil, err
 	}
-	line, _ := run.Out.ReadString('\n')
 	var done, spent, length float64
-	if _, err := fmt.Sscan(line, &done, &spent, &length); err != nil {
-		return nil, fmt.Errorf("the workload printed %q: %w", line, err)
+	if _, err := fmt.Fscanln(run.Out, &done, &spent, &length); err != nil {
+		return nil, fmt.Errorf("reading what the workload has done: %w", err)
 	}
 	if b.verbose {
 		text, err := b.cpprof("why", "--top", "0", file)
@@ -256,8 +255,8 @@ func (b *bench) profile(g *bug, version string) (map[string]place, error) {
 	}
 	run := b.workload(g, version, again)
 	run.Env = append(run.Env, "PROFILES="+again, "SECONDS="+fmt.Sprint(b.length.Seconds()))
-	if out, err := run.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("profiling itself: %w\n%s", err, out)
+	if err := tool.Run(run); err != nil {
+		return nil, fmt.Errorf("profiling itself: %w", err)
 	}
 	in := make(map[string]place)
 	for _, name := range traced {
@@ -301,8 +300,8 @@ func (b *bench) perf(g *bug, version, file string) error {
 			"--", "sleep", fmt.Sprint(b.length.Seconds())},
 		{"sh", "-c", "perf script -i $0.data >$0.txt 2>/dev/null", file},
 	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w\n%s", strings.Join(args, " "), err, out)
+		if err := tool.Run(exec.Command(args[0], args[1:]...)); err != nil {
+			return err
 		}
 	}
 	if text, err := os.Stat(file + ".txt"); err != nil || text.Size() == 0 {
@@ -329,10 +328,8 @@ func (b *bench) build(g *bug, version, dir string) error {
 		steps = slices.Insert(steps, 1, edit)
 	}
 	for _, args := range steps {
-		c := exec.Command("go", args...)
-		c.Dir = dir
-		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		if err := tool.Go(dir, nil, args...); err != nil {
+			return err
 		}
 	}
 	if g.module == "" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -41,30 +41,21 @@ func measureCost(folder string, rounds int) (good bool, err error) {
 	used := make([][]window, len(modes))
 	for range rounds {
 		for m, mode := range modes {
-			w, err := func() (w window, err error) {
-				began := time.Now()
-				if mode.args != nil {
-					recorder := s.recorder(folder, "cost.cpprof", turn, mode.args...)
-					var said bytes.Buffer
-					recorder.Stderr = &said
-					if err := recorder.Start(); err != nil {
-						return w, err
-					}
-					defer func() {
-						if waitErr := recorder.Wait(); err == nil && waitErr != nil {
-							err = fmt.Errorf("%w: %s", waitErr, said.String())
-						}
-					}()
+			began := time.Now()
+			recorded := func() error { return nil }
+			if mode.args != nil {
+				recorder := s.recorder(folder, "cost.cpprof", turn, mode.args...)
+				if recorded, err = tool.Begin(recorder); err != nil {
+					return false, err
 				}
-				time.Sleep(settle)
-				from := sampler.ProcessorTimeOf(s.Process.Pid)
-				w.begin = time.Now()
-				time.Sleep(time.Until(began.Add(turn - settle)))
-				w.end, w.used = time.Now(), sampler.ProcessorTimeOf(s.Process.Pid)-from
-				time.Sleep(time.Until(began.Add(turn)))
-				return w, nil
-			}()
-			if err != nil {
+			}
+			time.Sleep(settle)
+			from := sampler.ProcessorTimeOf(s.Process.Pid)
+			w := window{begin: time.Now()}
+			time.Sleep(time.Until(began.Add(turn - settle)))
+			w.end, w.used = time.Now(), sampler.ProcessorTimeOf(s.Process.Pid)-from
+			time.Sleep(time.Until(began.Add(turn)))
+			if err := recorded(); err != nil {
 				return false, err
 			}
 			used[m] = append(used[m], w)

@@ -17,7 +17,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
@@ -165,13 +164,11 @@ func record(folder, wait string) (*sampledata.Recording, []request, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	recorder := s.recorder(folder, wait+".cpprof", time.Duration(*seconds)*time.Second, "--calls", function)
-	var said bytes.Buffer
-	recorder.Stderr = &said
-	err = recorder.Run()
+	length := time.Duration(*seconds) * time.Second
+	err = tool.Run(s.recorder(folder, wait+".cpprof", length, "--calls", function))
 	clock, endErr := s.end()
 	if err = cmp.Or(err, endErr); err != nil {
-		return nil, nil, fmt.Errorf("%w: %s", err, said.String())
+		return nil, nil, err
 	}
 	r, err := sampledata.Open(filepath.Join(folder, wait+".cpprof"))
 	return r, clock, err

@@ -3,9 +3,9 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -121,20 +121,18 @@ func (b *bench) measure(name, left, recording string) (s forecast.Speed, err err
 		return s, err
 	}
 	defer p.End()
-	lines := bufio.NewScanner(p.Out)
-	first, err := progress(lines)
+	first, err := progress(p.Out)
 	if err != nil {
 		return s, err
 	}
 	if recording != "" {
-		record := exec.Command(filepath.Join(b.dir, "cpprof"), "record", "-p",
-			fmt.Sprint(p.Process.Pid), "-d", b.length.String(), "-o", recording)
-		if out, err := record.CombinedOutput(); err != nil {
-			return s, fmt.Errorf("%w\n%s", err, out)
+		if err := tool.Run(exec.Command(filepath.Join(b.dir, "cpprof"), "record", "-p",
+			fmt.Sprint(p.Process.Pid), "-d", b.length.String(), "-o", recording)); err != nil {
+			return s, err
 		}
 	}
 	for {
-		last, err := progress(lines)
+		last, err := progress(p.Out)
 		if err != nil {
 			return s, err
 		}
@@ -147,10 +145,7 @@ func (b *bench) measure(name, left, recording string) (s forecast.Speed, err err
 
 // progress reads one line of a program: pieces done, time spent,
 // time since it began.
-func progress(lines *bufio.Scanner) (p [3]int64, err error) {
-	if !lines.Scan() {
-		return p, fmt.Errorf("the program ended: %v", lines.Err())
-	}
-	_, err = fmt.Sscan(lines.Text(), &p[0], &p[1], &p[2])
+func progress(out io.Reader) (p [3]int64, err error) {
+	_, err = fmt.Fscanln(out, &p[0], &p[1], &p[2])
 	return p, err
 }

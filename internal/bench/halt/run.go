@@ -42,16 +42,9 @@ func newBench(quick bool, maxCPU float64) (*bench, error) {
 	}
 	_, file, _, _ := runtime.Caller(0)
 	peers := filepath.Join(filepath.Dir(file), "peers")
-	for _, args := range [][]string{
-		{"build", "-o", b.target, "./target"},
-		{"build", "-o", b.peer, "./delve"},
-	} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env = peers, append(os.Environ(), "GOWORK=off")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			b.close()
-			return nil, fmt.Errorf("building %s: %w\n%s", args[len(args)-1], err, text)
-		}
+	if err := tool.Go(peers, []string{"GOWORK=off"}, "build", "-o", dir, "./target", "./delve"); err != nil {
+		b.close()
+		return nil, err
 	}
 	return b, nil
 }

@@ -12,7 +12,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -76,12 +75,11 @@ func serve(folder, mode string) (s served, err error) {
 	}
 	defer server.Process.Kill()
 	var recorder *exec.Cmd
-	var said bytes.Buffer
+	var recorded func() error
 	if mode == "keep" {
 		recorder = exec.Command(filepath.Join(folder, "cpprof"), "record", "--keep", keep.String(), "--when", *when,
 			"-n", fmt.Sprint(*stalls+1), "-o", filepath.Join(folder, "run.cpprof"), "-p", fmt.Sprint(server.Process.Pid))
-		recorder.Stderr = &said
-		if err := recorder.Start(); err != nil {
+		if recorded, err = tool.Begin(recorder); err != nil {
 			return s, err
 		}
 	}
@@ -102,8 +100,8 @@ func serve(folder, mode string) (s served, err error) {
 	}
 	s.cpu = server.ProcessState.UserTime() + server.ProcessState.SystemTime()
 	if recorder != nil {
-		if err := recorder.Wait(); err != nil {
-			return s, fmt.Errorf("%w: %s", err, said.String())
+		if err := recorded(); err != nil {
+			return s, err
 		}
 		s.recorder = recorder.ProcessState.UserTime() + recorder.ProcessState.SystemTime()
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // A missingError says what this machine lacks to boot another one.
@@ -65,7 +67,7 @@ func fetchDebian(arch, dir string) error {
 		cmd.Dir = dir
 		return cmd
 	}
-	if err := command(apt("apt-get", "update")); err != nil {
+	if err := tool.Run(apt("apt-get", "update")); err != nil {
 		return err
 	}
 	names, err := apt("apt-cache", "search", "--names-only", `^linux-image-6\.1\.[0-9]+-[0-9]+-cloud-`+arch+"$").Output()
@@ -79,7 +81,7 @@ func fetchDebian(arch, dir string) error {
 	if image == "" {
 		return errors.New("Debian has no Linux 6.1 for " + arch)
 	}
-	if err := command(apt("apt-get", "download", image, "busybox-static")); err != nil {
+	if err := tool.Run(apt("apt-get", "download", image, "busybox-static")); err != nil {
 		return err
 	}
 	packages, err := filepath.Glob(filepath.Join(dir, "*.deb"))
@@ -87,7 +89,7 @@ func fetchDebian(arch, dir string) error {
 		return err
 	}
 	for _, p := range packages {
-		if err := errors.Join(command(exec.Command("dpkg", "-x", p, dir)), os.Remove(p)); err != nil {
+		if err := errors.Join(tool.Run(exec.Command("dpkg", "-x", p, dir)), os.Remove(p)); err != nil {
 			return err
 		}
 	}
@@ -104,7 +106,7 @@ func emulator(program, pkg string) (string, error) {
 		return "", &missingError{fmt.Sprintf("%s is not here: apt-get install %s, or -install as root", program, pkg)}
 	}
 	for _, args := range [][]string{{"update"}, {"install", "-y", "--no-install-recommends", pkg}} {
-		if err := command(exec.Command("apt-get", args...)); err != nil {
+		if err := tool.Run(exec.Command("apt-get", args...)); err != nil {
 			return "", &missingError{err.Error()}
 		}
 	}

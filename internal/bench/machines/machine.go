@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // A machine is an emulated one, with what is tried on it.
@@ -145,7 +147,7 @@ func (b build) make(arch, out string) error {
 		cmd.Dir, cmd.Env = dir, append(cmd.Env, "GOTOOLCHAIN="+b.by)
 		cmd.Args[len(cmd.Args)-1] = "."
 	}
-	return command(cmd)
+	return tool.Run(cmd)
 }
 
 // bootAgain tries what has failed once more: on a slow machine,

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -62,12 +63,7 @@ func (t tree) write(file string) error {
 			entry(dir, 0o040755, nil)
 		}
 	}
-	var names []string
-	for name := range t {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range append(names, "proc/", "sys/", "dev/", "tmp/") {
+	for _, name := range append(slices.Sorted(maps.Keys(t)), "proc/", "sys/", "dev/", "tmp/") {
 		addFolder(path.Dir(name))
 		if content, ok := t[name]; ok {
 			entry(name, 0o100755, content)

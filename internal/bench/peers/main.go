@@ -19,6 +19,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"regexp"
@@ -26,6 +27,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/internal/bench/tool"
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // lengths are how long programs are observed; the last one is
@@ -125,31 +127,17 @@ func compare(quick bool, run, pattern string) error {
 			fmt.Printf(" %.1f %%, %.1f %% |", 100*costs[i].Kept, 100*max(0, costs[i].CPU))
 		}
 		fmt.Printf(" %s | %d of %d | %d of %d |\n", middle(first[p.place]), named[p.place], all,
-			count(causes, p.place), len(causes))
+			lists.Count(causes, func(t trial) bool { return t.Places[p.place] > 0 }), len(causes))
 	}
 	return nil
 }
 
-// count returns in how many trials a peer names the cause.
-func count(trials []trial, peer string) (n int) {
-	for _, t := range trials {
-		if t.Places[peer] > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // middle returns the median of the times until a cause was named.
 func middle(first map[string]time.Duration) string {
-	var all []time.Duration
-	for _, d := range first {
-		all = append(all, d)
-	}
-	if len(all) == 0 {
+	if len(first) == 0 {
 		return "never"
 	}
-	return tool.Median(all).String()
+	return tool.Median(slices.Collect(maps.Values(first))).String()
 }
 
 // output runs a benchmark, and reads its lines.

@@ -59,8 +59,8 @@ func run() error {
 		return err
 	}
 	writer := exec.Command(self, "-write", "-keep", path, fmt.Sprint("-nodes=", *nodes), fmt.Sprint("-shuffle=", *shuffle))
-	if out, err := writer.CombinedOutput(); err != nil {
-		return fmt.Errorf("writing the profile: %w\n%s", err, out)
+	if err := tool.Run(writer); err != nil {
+		return err
 	}
 	programs := [][]string{{filepath.Join(dir, "cpprof"), "report", path}, {"go", "tool", "pprof", "-top", path}}
 	var least [2]usage
@@ -127,10 +127,10 @@ type usage struct {
 func measure(program []string) (usage, error) {
 	cmd := exec.Command(program[0], program[1:]...)
 	begin := time.Now()
-	out, err := cmd.CombinedOutput()
+	err := tool.Run(cmd)
 	u := usage{wall: time.Since(begin)}
 	if err != nil {
-		return u, fmt.Errorf("%v: %w\n%s", program, err, out)
+		return u, err
 	}
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	u.memory = cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10

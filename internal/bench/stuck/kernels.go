@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // A kernel is one of the runtime's test programs.
@@ -149,11 +151,7 @@ func (b *bench) writeModule(dir, pprof string) error {
 		}
 	}
 	if b.oracle {
-		cmd := exec.Command("go", "mod", "tidy")
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("fetching goleak: %w\n%s", err, text)
-		}
+		return tool.Go(dir, []string{"GOWORK=off"}, "mod", "tidy") // which fetches goleak
 	}
 	return nil
 }
@@ -164,19 +162,14 @@ func (b *bench) build(dir, out, pkg string, stripped bool) error {
 	if stripped {
 		linking = "-s -w"
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", linking, "-o", out, pkg)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off")
+	env := []string{"GOWORK=off"}
 	if b.toolchain != "" {
-		cmd.Env = append(cmd.Env, "GOTOOLCHAIN="+b.toolchain)
+		env = append(env, "GOTOOLCHAIN="+b.toolchain)
 	}
 	if b.oracle {
-		cmd.Env = append(cmd.Env, "GOEXPERIMENT=goroutineleakprofile")
+		env = append(env, "GOEXPERIMENT=goroutineleakprofile")
 	}
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", pkg, err, text)
-	}
-	return nil
+	return tool.Go(dir, env, "build", "-trimpath", "-ldflags", linking, "-o", out, pkg)
 }
 
 var registered = regexp.MustCompile(`\bregister\("(\w+)"`)

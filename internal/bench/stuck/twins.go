@@ -116,17 +116,11 @@ func (b *bench) buildTwins(all []twin) error {
 		return err
 	}
 	builds := map[string]func(out string) error{
-		"healthy": func(out string) error { return b.build(".", out, "./testdata/programs/healthy", b.stripped) },
-		"twins":   func(out string) error { return b.build(".", out, "./testdata/programs/twins", b.stripped) },
-		"foreign": func(out string) error { return b.build("internal/bench/stuck/testdata/foreign", out, ".", b.stripped) },
-		"mended":  func(out string) error { return b.buildMended(root, out) },
-		"http.test": func(out string) error {
-			text, err := exec.Command("go", "test", "-c", "-o", out, "net/http").CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("building the test of net/http: %w\n%s", err, text)
-			}
-			return nil
-		},
+		"healthy":   func(out string) error { return b.build(".", out, "./testdata/programs/healthy", b.stripped) },
+		"twins":     func(out string) error { return b.build(".", out, "./testdata/programs/twins", b.stripped) },
+		"foreign":   func(out string) error { return b.build("internal/bench/stuck/testdata/foreign", out, ".", b.stripped) },
+		"mended":    func(out string) error { return b.buildMended(root, out) },
+		"http.test": func(out string) error { return tool.Go("", nil, "test", "-c", "-o", out, "net/http") },
 	}
 	built := map[string]bool{}
 	for i := range all {

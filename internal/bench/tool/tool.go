@@ -4,8 +4,6 @@ package tool
 import (
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 )
@@ -34,9 +32,9 @@ func Build(packages ...string) (folder string, err error) {
 	for _, name := range packages {
 		args = append(args, "github.com/cpprof/cpprof/"+name)
 	}
-	if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+	if err := Go("", nil, args...); err != nil {
 		os.RemoveAll(folder)
-		return "", fmt.Errorf("building %s: %w\n%s", strings.Join(packages, ", "), err, text)
+		return "", err
 	}
 	return folder, nil
 }

@@ -14,6 +14,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"maps"
 	"os"
 	"runtime/trace"
 	"slices"
@@ -65,11 +66,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 || workloads[args[0]] == nil {
-		var names []string
-		for name := range workloads {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(workloads))
 		return fmt.Errorf("usage: work WORKLOAD [FILE]; the workloads are %s", strings.Join(names, ", "))
 	}
 	workloads[args[0]]()
