@@ -56,11 +56,7 @@ func judgeHolders(t testing.TB, path string, least int, args ...string) holderte
 // every wait must have its holder reported.
 func judged(t *testing.T, scores holdertest.Scores) {
 	t.Helper()
-	table := new(strings.Builder)
-	if err := scores.Write(table, holdertest.Unproven); err != nil {
-		t.Fatal(err)
-	}
-	t.Log("\n" + table.String())
+	t.Log("\n" + scores.Table())
 	for kind, s := range scores {
 		right, wrong := s.Named()
 		if n := s.Contended(); holdertest.Unproven[kind] == "" && right*100 < n*95 {

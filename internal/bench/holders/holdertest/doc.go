@@ -4,7 +4,7 @@
 // contend for locks of many kinds, and a table in their memory
 // says who holds each.
 //
-//	table, err := holders.Open(pid, line)    // line is the first that the program printed
-//	scores, err := holders.Judge(ctx, backend, table, options)
-//	scores.Write(os.Stdout)
+//	table, err := holdertest.Open(pid, line)    // line is the first that the program printed
+//	scores, mistakes, err := holdertest.Judge(ctx, backend, table, options)
+//	fmt.Print(scores.Table())
 package holdertest

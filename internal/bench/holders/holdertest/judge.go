@@ -27,13 +27,6 @@ type Options struct {
 	Around func(take func() error) error
 }
 
-func (o *Options) around(take func() error) error {
-	if o.Around == nil {
-		return take()
-	}
-	return o.Around(take)
-}
-
 // ErrLimit is the error if the scores did not have enough within
 // the limit.
 var ErrLimit = errors.New("this machine is too busy: locks change hands in the middle of samples")
@@ -57,6 +50,9 @@ const maxMistakes = 20
 func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores Scores,
 	mistakes []string, err error) {
 	j := &judge{table: t, sink: newStates(b.Header()), scores: NewScores(t.kinds)}
+	if o.Around == nil {
+		o.Around = func(take func() error) error { return take() }
+	}
 	start := time.Now()
 	for n := 0; n <= WarmUp || !o.Enough(j.scores); n++ {
 		if o.Limit > 0 && time.Since(start) > o.Limit {
@@ -66,8 +62,7 @@ func Judge(ctx context.Context, b sampler.Backend, t *Table, o Options) (scores 
 		if n == WarmUp && !o.AtOnce {
 			j.scores = NewScores(t.kinds)
 		}
-		take := func() error { return j.sample(ctx, b, time.Since(start)) }
-		if err := o.around(take); err != nil {
+		if err := o.Around(func() error { return j.sample(ctx, b, time.Since(start)) }); err != nil {
 			return j.scores, j.mistakes, err
 		}
 	}

@@ -2,7 +2,6 @@ package holdertest
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -94,31 +93,31 @@ func (s Scores) Sum() (sum Score) {
 	return sum
 }
 
-// Write writes a table of the scores: for each kind the waiters
-// that count, which share of them got which answer, and the
-// number of wrong answers. Reasons say why the holder of a kind
-// of lock is not always named.
-func (s Scores) Write(w io.Writer, reasons map[string]string) error {
-	const row = "%-22s %9v %9s %8s %10s %8s %8s %6v  %s\n"
-	_, err := fmt.Fprintf(w, row, "kind", "contended", "inferred", "likely", "candidates", "missed",
+// row is the format of a row of a table.
+const row = "%-22s %9v %9s %8s %10s %8s %8s %6v  %s\n"
+
+// Table returns a table of the scores: for each kind the waiters
+// that count, which share of them got which answer, the number
+// of wrong answers, and why the holder of this kind of lock is
+// not always named. Then it says how often each grade of
+// evidence was right.
+func (s Scores) Table() string {
+	text := fmt.Sprintf(row, "kind", "contended", "inferred", "likely", "candidates", "missed",
 		"unknown", "wrong", "")
 	for _, kind := range slices.Sorted(maps.Keys(s)) {
-		if err != nil {
-			return err
-		}
-		err = s[kind].write(w, row, kind, reasons[kind])
-	}
-	if err != nil {
-		return err
+		text += s[kind].row(kind)
 	}
 	sum := s.Sum()
-	if err := sum.write(w, row, "all", ""); err != nil {
-		return err
+	text += sum.row("all")
+	for _, e := range []sampledata.Evidence{sampledata.Inferred, sampledata.Likely} {
+		if named := sum.Right[e] + sum.Wrong[e]; named > 0 {
+			text += fmt.Sprintf("%s: %d of %d right\n", e, sum.Right[e], named)
+		}
 	}
-	return sum.writePrecision(w)
+	return text
 }
 
-func (s *Score) write(w io.Writer, row, kind, reason string) error {
+func (s *Score) row(kind string) string {
 	n := s.Contended()
 	share := func(part int) string {
 		if part == 0 {
@@ -127,20 +126,7 @@ func (s *Score) write(w io.Writer, row, kind, reason string) error {
 		return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(n))
 	}
 	_, wrong := s.Named()
-	_, err := fmt.Fprintf(w, row, kind, n, share(s.Right[sampledata.Inferred]),
+	return fmt.Sprintf(row, kind, n, share(s.Right[sampledata.Inferred]),
 		share(s.Right[sampledata.Likely]), share(s.Candidates),
-		share(s.Missed), share(s.Unknown), wrong, reason)
-	return err
-}
-
-// writePrecision writes how often each grade of evidence was right.
-func (s *Score) writePrecision(w io.Writer) error {
-	for _, e := range []sampledata.Evidence{sampledata.Inferred, sampledata.Likely} {
-		if named := s.Right[e] + s.Wrong[e]; named > 0 {
-			if _, err := fmt.Fprintf(w, "%s: %d of %d right\n", e, s.Right[e], named); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+		share(s.Missed), share(s.Unknown), wrong, Unproven[kind])
 }
