@@ -40,10 +40,10 @@ var lasting = [][]string{
 var light = [][]string{{}, {"-parked=1000"}}
 
 var hardships = []hardship{
-	{name: "kill cpprof", kinds: lasting, happen: killRecorder, after: (*victim).lives},
+	{name: "kill cpprof", kinds: lasting, happen: endWithin(800, syscall.SIGKILL), after: (*victim).lives},
 	{name: "stop cpprof", kinds: lasting, happen: stopRecorder, after: (*victim).lives},
 	{name: "suspend cpprof", kinds: lasting, happen: suspend, after: (*victim).lives},
-	{name: "end cpprof", kinds: lasting, happen: endRecorder, after: (*victim).lives},
+	{name: "end cpprof", kinds: lasting, happen: endWithin(800, syscall.SIGTERM), after: (*victim).lives},
 	{name: "end probes", kinds: lasting, happen: endProbes, command: []string{"probe", "main.*", "os.*"}, after: (*victim).unchanged},
 	{name: "probes: time", kinds: light, command: []string{"probe", "main.*", "-d", "300ms"}, happen: endBy(), after: (*victim).unchanged},
 	{name: "probes: SIGINT", kinds: light, command: probeMain, happen: endBy(syscall.SIGINT), after: (*victim).unchanged},
@@ -57,8 +57,8 @@ var hardships = []hardship{
 	{name: "stop the program", kinds: lasting, happen: stop, after: (*victim).lives},
 	{name: "kill the program", kinds: lasting, silent: true, happen: kill, after: func(*victim) error { return nil }},
 	{name: "exec", kinds: [][]string{{"-again=20ms"}, {"-again=100ms", "-threads=100"}, {"-again=300ms"}}, silent: true, happen: execute, after: (*victim).lives},
-	{name: "crash", kinds: [][]string{{"-crash=300ms"}, {"-crash=800ms", "-threads=100"}}, silent: true, happen: crash, after: (*victim).crashed},
-	{name: "thread churn", kinds: [][]string{{"-threads=3000"}}, happen: endRecorder, after: (*victim).lives},
+	{name: "crash", kinds: [][]string{{"-crash=300ms"}, {"-crash=800ms", "-threads=100"}}, silent: true, happen: endWithin(1500, syscall.SIGKILL), after: (*victim).crashed},
+	{name: "thread churn", kinds: [][]string{{"-threads=3000"}}, happen: endWithin(800, syscall.SIGTERM), after: (*victim).lives},
 	{name: "another cpprof", kinds: lasting, happen: recordTwice, after: (*victim).lives},
 	{name: diskFull},
 }
@@ -72,9 +72,13 @@ func pause(most int) { time.Sleep(time.Duration(rand.IntN(most*1000)) * time.Mic
 // anyEnd returns a signal that ends cpprof.
 func anyEnd() syscall.Signal { return []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM}[rand.IntN(2)] }
 
-func killRecorder(_ *victim, r *recorder) (int, error) {
-	pause(800)
-	return 1, r.end(syscall.SIGKILL)
+// endWithin sends cpprof a signal at some time. If the program
+// crashes, that is before, while or after it does.
+func endWithin(milliseconds int, s syscall.Signal) func(*victim, *recorder) (int, error) {
+	return func(_ *victim, r *recorder) (int, error) {
+		pause(milliseconds)
+		return 1, r.end(s)
+	}
 }
 
 // recordTwice lets another cpprof record the program, too.
@@ -94,11 +98,6 @@ func recordTwice(v *victim, r *recorder) (n int, harm error) {
 		return 1, err
 	}
 	return 1, errors.Join(r.toldOf(other), other.toldOf(r), other.crashed())
-}
-
-func endRecorder(_ *victim, r *recorder) (int, error) {
-	pause(800)
-	return 1, r.end(syscall.SIGTERM)
 }
 
 var probeMain = []string{"probe", "main.*"}
@@ -148,12 +147,6 @@ func kill(v *victim, r *recorder) (int, error) {
 	pause(800)
 	v.kill()
 	return 1, r.ends()
-}
-
-// crash kills cpprof before, while or after the program crashes.
-func crash(_ *victim, r *recorder) (int, error) {
-	pause(1500)
-	return 1, r.end(syscall.SIGKILL)
 }
 
 // stopRecorder stops cpprof by a signal that it can't catch, so

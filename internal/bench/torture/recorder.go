@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -17,10 +16,9 @@ import (
 
 // A recorder is a running cpprof record.
 type recorder struct {
-	cmd  *exec.Cmd
-	dir  string          // the recording
-	ctx  context.Context // done when cpprof has ended
-	said bytes.Buffer    // on standard error; not to be read before cpprof has ended
+	*process
+	dir  string       // the recording
+	said bytes.Buffer // on standard error; not to be read before cpprof has ended
 }
 
 // eager are the flags with which cpprof halts a program as often
@@ -41,21 +39,12 @@ func record(cpprof string, v *victim, dir string) (*recorder, error) {
 }
 
 func begin(cpprof, dir string, args ...string) (*recorder, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := &recorder{cmd: exec.Command(cpprof, args...), dir: dir, ctx: ctx}
-	r.cmd.Stderr = &r.said
-	if err := r.cmd.Start(); err != nil {
-		cancel()
-		return nil, err
-	}
-	go func() {
-		r.cmd.Wait()
-		cancel()
-	}()
-	return r, nil
+	r, cmd := &recorder{dir: dir}, exec.Command(cpprof, args...)
+	cmd.Stderr = &r.said
+	var err error
+	r.process, err = launch(cmd)
+	return r, err
 }
-
-func (r *recorder) over() bool { return r.ctx.Err() != nil }
 
 // state returns the state of cpprof's process.
 func (r *recorder) state() string {

@@ -19,9 +19,8 @@ import (
 // A victim is a running testdata/programs/victim. What it has
 // been sent is counted, and what came back.
 type victim struct {
-	cmd   *exec.Cmd
+	*process
 	in    io.WriteCloser
-	ended chan error
 	pid   func() int              // of the program itself
 	alike func() (*victim, error) // starts another one with the same arguments
 
@@ -35,17 +34,16 @@ type victim struct {
 
 // start starts a program, or cpprof, which launches it.
 func start(cmd *exec.Cmd) (*victim, error) {
-	v := &victim{cmd: cmd, ended: make(chan error, 1)}
+	v := &victim{}
 	v.pid = func() int { return cmd.Process.Pid }
 	var err error
 	if v.in, err = cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = echo{v}, answers{v}
-	if err := cmd.Start(); err != nil {
+	if v.process, err = launch(cmd); err != nil {
 		return nil, err
 	}
-	go func() { v.ended <- cmd.Wait() }()
 	return v, v.await("the program begins", func() bool { return v.begun.Load() > 0 })
 }
 
@@ -80,16 +78,6 @@ func (v *victim) saying() string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.said.String()
-}
-
-func (v *victim) over() bool {
-	select {
-	case err := <-v.ended:
-		v.ended <- err
-		return true
-	default:
-		return false
-	}
 }
 
 func (v *victim) await(what string, ok func() bool) error { return v.awaitFor(*patience, what, ok) }
@@ -186,18 +174,16 @@ func (v *victim) kill() {
 		v.cmd.Process.Kill()
 		v.in.Close()
 	}
-	err := <-v.ended
-	v.ended <- err
+	<-v.ctx.Done()
 }
 
 // crashed waits until the program has ended as one that panics.
 func (v *victim) crashed() error {
 	select {
-	case err := <-v.ended:
-		v.ended <- err
+	case <-v.ctx.Done():
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 2 {
-			return fmt.Errorf("the program did not crash, but ended: %v", err)
+		if !errors.As(v.err, &exit) || exit.ExitCode() != 2 {
+			return fmt.Errorf("the program did not crash, but ended: %v", v.err)
 		}
 		return nil
 	case <-time.After(*patience):
