@@ -14,7 +14,10 @@ type Program struct {
 }
 
 // Start starts a program with pipes for its input and output.
-func Start(cmd *exec.Cmd) (*Program, error) {
+func Start(cmd *exec.Cmd) (*Program, error) { return StartBy((*exec.Cmd).Start, cmd) }
+
+// StartBy is Start with a function that starts programs in its own way.
+func StartBy(start func(*exec.Cmd) error, cmd *exec.Cmd) (*Program, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -23,7 +26,7 @@ func Start(cmd *exec.Cmd) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{cmd, in, bufio.NewReader(out)}, cmd.Start()
+	return &Program{cmd, in, bufio.NewReader(out)}, start(cmd)
 }
 
 // Ready starts a program, and waits for the line that it prints

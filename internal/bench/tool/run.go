@@ -10,7 +10,10 @@ import (
 
 // Begin starts a program. The returned function waits for its
 // end; what the program has said comes with the error.
-func Begin(c *exec.Cmd) (end func() error, err error) {
+func Begin(c *exec.Cmd) (end func() error, err error) { return BeginBy((*exec.Cmd).Start, c) }
+
+// BeginBy is Begin with a function that starts programs in its own way.
+func BeginBy(start func(*exec.Cmd) error, c *exec.Cmd) (end func() error, err error) {
 	var said bytes.Buffer
 	c.Stdout, c.Stderr = &said, &said
 	return func() error {
@@ -18,7 +21,7 @@ func Begin(c *exec.Cmd) (end func() error, err error) {
 			return fmt.Errorf("%s: %w\n%s", strings.Join(c.Args, " "), err, &said)
 		}
 		return nil
-	}, c.Start()
+	}, start(c)
 }
 
 // Run runs a program, likewise.

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +12,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/bench/tool"
 )
 
 // An observation is one run of a program, which is recorded and traced.
@@ -30,27 +30,17 @@ const (
 	after  = 4 * time.Second // it takes some seconds to attach on a busy machine
 )
 
-// traced returns how long the trace of a server is to be.
-func (b *bench) traced() time.Duration { return before + b.length + after }
-
 // record records a process, and reads its CPU clock meanwhile.
 func (b *bench) record(o *observation, pid int) error {
 	stop := o.cpu.follow(pid)
 	defer stop()
 	args := append([]string{"record", "-f", "-o", o.recording, "-p", strconv.Itoa(pid), "-d", b.length.String()}, b.flags...)
 	cmd := exec.Command(b.cpprof, args...)
-	out, err := cmd.StderrPipe()
-	if err == nil {
-		err = b.start(cmd)
-	}
+	recorded, err := tool.BeginBy(b.start, cmd)
 	if err != nil {
 		return err
 	}
-	text, _ := io.ReadAll(out)
-	if err := cmd.Wait(); err != nil {
-		return fmt.Errorf("%v: %w\n%s", cmd.Args, err, text)
-	}
-	return nil
+	return recorded()
 }
 
 // workload runs and observes a workload.
@@ -60,34 +50,26 @@ func (b *bench) workload(o *observation, name string) error {
 		cmd.Args = append(cmd.Args, o.trace)
 	}
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, err := tool.StartBy(b.start, cmd)
 	if err != nil {
 		return err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := b.start(cmd); err != nil {
-		return err
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+	defer p.End()
+	if _, err := p.Out.ReadString('\n'); err != nil {
 		return fmt.Errorf("the workload did not begin: %w", err)
 	}
 	time.Sleep(before)
 	if o.trace == "" {
 		return b.record(o, cmd.Process.Pid)
 	}
-	if _, err := io.WriteString(in, "begin\n"); err != nil {
+	if _, err := io.WriteString(p.In, "begin\n"); err != nil {
 		return err
 	}
 	time.Sleep(before)
 	if err := b.record(o, cmd.Process.Pid); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(in, "end\n"); err != nil {
+	if _, err := io.WriteString(p.In, "end\n"); err != nil {
 		return err
 	}
 	return cmd.Wait()
@@ -110,27 +92,23 @@ func (b *bench) server(o *observation, _ string) error {
 		return b.record(o, *pid)
 	}
 	fetched := make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), b.traced()+time.Minute)
-	defer cancel()
-	go func() { fetched <- fetch(ctx, o.trace, fmt.Sprintf("%s?seconds=%.0f", *url, b.traced().Seconds())) }()
+	go func() { fetched <- b.fetch(o.trace) }()
 	time.Sleep(before)
 	err := b.record(o, *pid)
 	return errors.Join(err, <-fetched)
 }
 
-// fetch saves what a web server sends.
-func fetch(ctx context.Context, path, url string) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
+// fetch saves the trace of a server, which sends it when it is over.
+func (b *bench) fetch(path string) error {
+	length := before + b.length + after
+	client := http.Client{Timeout: length + time.Minute}
+	resp, err := client.Get(fmt.Sprintf("%s?seconds=%.0f", *url, length.Seconds()))
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("fetching %s: %s", url, resp.Status)
+		return fmt.Errorf("fetching %s: %s", *url, resp.Status)
 	}
 	f, err := os.Create(path)
 	if err != nil {

@@ -2,18 +2,17 @@
 
 package main
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/cpprof/cpprof/internal/lists"
+)
 
 // A tally is time by thread class and state.
 type tally map[string]*[numStates]float64
 
 func (t tally) add(class string, s state, time float64) {
-	c := t[class]
-	if c == nil {
-		c = new([numStates]float64)
-		t[class] = c
-	}
-	c[s] += time
+	lists.Made(t, class, func() *[numStates]float64 { return new([numStates]float64) })[s] += time
 }
 
 // total returns the lifetime of a class.
