@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -61,7 +60,7 @@ func costs(path string, size int) error {
 	alone := c.quantile()
 	var passes, halts, took, proof []time.Duration
 	for begin := time.Now(); time.Since(begin) < measured; time.Sleep(time.Second) {
-		r, err := examineOnce(t.Process.Pid)
+		r, _, err := examine(t.Process.Pid, heap.Config{MaxHalt: 2 * time.Second, MaxMemory: 4 << 30}, 2, 0)
 		if err != nil {
 			return err
 		}
@@ -79,29 +78,6 @@ func costs(path string, size int) error {
 	fmt.Printf("| %d MB | %v | %v | %v | %v | %v | %v |\n",
 		size, median(passes), median(halts), median(took), median(proof), c.quantile(), alone)
 	return nil
-}
-
-// examineOnce makes two passes and the proof.
-func examineOnce(pid int) (*heap.Result, error) {
-	p, b, err := tool.Attach(pid)
-	if err != nil {
-		return nil, err
-	}
-	defer p.Release()
-	defer b.Close()
-	x, err := b.Examine(heap.Config{MaxHalt: 2 * time.Second, MaxMemory: 4 << 30})
-	if err != nil {
-		return nil, err
-	}
-	for range 2 {
-		if err := x.Pass(context.Background()); err != nil {
-			return nil, err
-		}
-	}
-	if err := x.Prove(context.Background()); err != nil {
-		return nil, err
-	}
-	return x.Result(nil), nil
 }
 
 // median returns the median, rounded.

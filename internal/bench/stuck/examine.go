@@ -93,23 +93,26 @@ const (
 	sample = 50 * time.Millisecond  // between two samples meanwhile
 )
 
-// examine examines a process: with passes and samples first, or
-// only with the halt.
-func examine(pid int, maxHalt time.Duration, passes int) (*heap.Result, *stuck.Answer, error) {
+// usual are the limits of an examination.
+var usual = heap.Config{MaxHalt: 500 * time.Millisecond}
+
+// examine examines a process: with passes first and samples
+// between them, or only with the halt.
+func examine(pid int, limits heap.Config, passes int, gap time.Duration) (*heap.Result, *stuck.Answer, error) {
 	p, b, err := tool.Attach(pid)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer p.Release()
 	defer b.Close()
-	x, err := b.Examine(heap.Config{MaxHalt: maxHalt})
+	x, err := b.Examine(limits)
 	if err != nil {
 		return nil, nil, err
 	}
 	r := sampledata.NewBuilder(b.Header()).Recording()
 	for i := range passes {
 		if i > 0 {
-			if r, err = record(b); err != nil {
+			if r, err = record(b, gap); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -135,7 +138,7 @@ func answer(r *sampledata.Recording, h *heap.Result) (*heap.Result, *stuck.Answe
 }
 
 // record records a process between two passes: samples tell who holds locks.
-func record(b sampler.Backend) (*sampledata.Recording, error) {
+func record(b sampler.Backend, gap time.Duration) (*sampledata.Recording, error) {
 	header := b.Header()
 	to := sampledata.NewBuilder(header)
 	for begin := time.Now(); time.Since(begin) < gap; time.Sleep(sample) {

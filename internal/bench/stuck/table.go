@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/heap"
 )
@@ -101,7 +102,7 @@ func (b *bench) kernel(k kernel) (r row, err error) {
 	}
 	defer t.End()
 	settle(t.Process.Pid)
-	result, answer, err := examine(t.Process.Pid, 500*time.Millisecond, 2)
+	result, answer, err := examine(t.Process.Pid, usual, 2, gap)
 	if err != nil {
 		return r, err
 	}
@@ -179,11 +180,10 @@ func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bo
 	for _, d := range all {
 		waits := strings.HasPrefix(d.state, "chan") || strings.HasPrefix(d.state, "select") ||
 			strings.HasPrefix(d.state, "sync.") || strings.HasPrefix(d.state, "semacquire")
-		leaked[d.id] = waits
-		active = active || !waits && !strings.Contains(d.text, "kernels/pprof.")
-		if !waits {
-			delete(leaked, d.id)
+		if waits {
+			leaked[d.id] = true
 		}
+		active = active || !waits && !strings.Contains(d.text, "kernels/pprof.")
 	}
 	if r.decided = !active; r.decided {
 		return leaked
@@ -200,17 +200,19 @@ func (b *bench) truth(all []dumped, claimed map[int64]bool, r *row) map[int64]bo
 func (b *bench) summarize(rows []row) int {
 	var sum [len(tools)]score
 	var in [len(tools)]int // programs
-	truth, leaky, judged, right := 0, 0, 0, 0
-	halt := time.Duration(0)
+	truth, halt := 0, time.Duration(0)
 	for _, r := range rows {
 		truth, halt = truth+r.truth, max(halt, r.halt)
-		leaky += btoi(r.truth > 0)
-		judged, right = judged+btoi(r.judged), right+btoi(r.right)
 		for i, s := range r.by {
 			sum[i].found, sum[i].fals = sum[i].found+s.found, sum[i].fals+s.fals
-			in[i] += btoi(s.found > 0)
+			if s.found > 0 {
+				in[i]++
+			}
 		}
 	}
+	leaky := lists.Count(rows, func(r row) bool { return r.truth > 0 })
+	judged := lists.Count(rows, func(r row) bool { return r.judged })
+	right := lists.Count(rows, func(r row) bool { return r.right })
 	fmt.Printf("\n%d programs, %d with %d leaked goroutines; longest halt %v\n\n", len(rows), leaky, truth, halt)
 	fmt.Print("| | programs | goroutines found | missed | false |\n|---|---|---|---|---|\n")
 	for i, s := range sum {
@@ -220,11 +222,4 @@ func (b *bench) summarize(rows []row) int {
 	}
 	fmt.Printf("\n%d kernels of GoBench with leaks: the cause is right in %d\n", judged, right)
 	return sum[0].fals
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

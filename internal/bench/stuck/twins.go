@@ -18,7 +18,6 @@ import (
 	"github.com/cpprof/cpprof/internal/live"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
-	"github.com/cpprof/cpprof/sampler/heap"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -244,7 +243,7 @@ func (b *bench) twin(t twin) (r healthyRow, err error) {
 		return r, err
 	}
 	for ; time.Since(begin) < b.healthy; r.runs++ {
-		h, a, err := examine(p.Process.Pid, 500*time.Millisecond, r.runs%2*2)
+		h, a, err := examine(p.Process.Pid, usual, r.runs%2*2, gap)
 		if err != nil {
 			return r, err
 		}
@@ -288,7 +287,7 @@ func (r *healthyRow) record(pid int, d time.Duration) error {
 	builder := sampledata.NewBuilder(b.Header())
 	_, err = sampler.Record(context.Background(), p, b, builder, sampler.Options{
 		Duration: d, MaxOverhead: sampler.DefaultMaxOverhead, MaxCPU: sampler.DefaultMaxCPU,
-		Mark: live.Marker(heap.Config{MaxHalt: 500 * time.Millisecond}),
+		Mark: live.Marker(usual),
 	})
 	if err != nil {
 		return err
