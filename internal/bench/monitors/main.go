@@ -24,7 +24,10 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/cpprof/cpprof/internal/bench/tool"
+	"github.com/cpprof/cpprof/internal/lists"
 )
 
 // interval is the time between two samples.
@@ -114,27 +117,22 @@ type costs struct {
 	cpu, halts, reading, storing []time.Duration // reading and storing are parts of cpu, with the time of two clocks
 }
 
+// moments returns the mean, and its standard error.
+func moments(of []time.Duration) (mean, standardError float64) {
+	mean, spread := stat.MeanStdDev(lists.Each(of, func(d time.Duration) float64 { return float64(d) }), nil)
+	return mean, stat.StdErr(spread, float64(len(of)))
+}
+
 func mean(of []time.Duration) time.Duration {
-	var sum time.Duration
-	for _, d := range of {
-		sum += d
-	}
-	return sum / time.Duration(max(1, len(of)))
+	m, _ := moments(of)
+	return time.Duration(m)
 }
 
 // standardError returns the standard error of the difference of two means.
 func standardError(a, b []time.Duration) time.Duration {
-	var sum float64
-	for _, of := range [][]time.Duration{a, b} {
-		var squares float64
-		middle := mean(of)
-		for _, d := range of {
-			squares += math.Pow(float64(d-middle), 2)
-		}
-		n := float64(max(2, len(of)))
-		sum += squares / (n - 1) / n
-	}
-	return time.Duration(math.Sqrt(sum))
+	_, first := moments(a)
+	_, second := moments(b)
+	return time.Duration(math.Hypot(first, second))
 }
 
 func quantile(of []time.Duration, q float64) time.Duration {
