@@ -274,10 +274,11 @@ func (b *bench) profile(g *bug, version string) (map[string]place, error) {
 		return nil, err
 	}
 	for _, name := range profiles {
-		if _, err := os.Stat(filepath.Join(again, name)); err != nil {
+		data, err := os.ReadFile(filepath.Join(again, name))
+		if err != nil {
 			continue // it is read elsewhere, or perf is not there
 		}
-		p, err := readProfile(filepath.Join(again, name))
+		p, err := profile.ParseData(data)
 		if err != nil {
 			return nil, err
 		}
@@ -363,15 +364,6 @@ func (g *bug) copy(version, dir string) error {
 		}
 	}
 	return nil
-}
-
-func readProfile(file string) (*profile.Profile, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return profile.Parse(f)
 }
 
 // names returns where a profile has a cause: among the functions
