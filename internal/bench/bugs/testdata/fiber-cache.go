@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -16,11 +15,9 @@ import (
 
 // One route asks a service, which is slow; the other one answers at once.
 func main() {
-	service := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(10 * time.Millisecond)
-			fmt.Fprintln(w, "a report")
-		}))
+	service := website(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(10 * time.Millisecond)
+		fmt.Fprintln(w, "a report")
 	})
 	app := fiber.New()
 	app.Use(cache.New())

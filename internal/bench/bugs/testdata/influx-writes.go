@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -10,11 +9,9 @@ import (
 )
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(5 * time.Millisecond)
-			w.WriteHeader(http.StatusNoContent)
-		}))
+	address := website(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(5 * time.Millisecond)
+		w.WriteHeader(http.StatusNoContent)
 	})
 	api := influxdb2.NewClient("http://"+address, "token").WriteAPIBlocking("org", "bucket")
 	work(16, 10*time.Millisecond, func() { write(api.WriteRecord) })

@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -22,10 +21,8 @@ func (n *notifier) Fire(*logrus.Entry) error {
 }
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			time.Sleep(5 * time.Millisecond)
-		}))
+	address := website(func(http.ResponseWriter, *http.Request) {
+		time.Sleep(5 * time.Millisecond)
 	})
 	http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 16
 	logrus.SetOutput(io.Discard)

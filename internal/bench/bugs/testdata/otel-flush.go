@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -23,10 +22,8 @@ func (e exporter) ExportSpans(context.Context, []trace.ReadOnlySpan) error {
 func (exporter) Shutdown(context.Context) error { return nil }
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			time.Sleep(50 * time.Millisecond)
-		}))
+	address := website(func(http.ResponseWriter, *http.Request) {
+		time.Sleep(50 * time.Millisecond)
 	})
 	batches := trace.NewBatchSpanProcessor(exporter{address})
 	tracer := trace.NewTracerProvider(trace.WithSpanProcessor(batches)).Tracer("work")

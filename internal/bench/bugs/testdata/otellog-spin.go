@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -25,10 +24,8 @@ func (exporter) Shutdown(context.Context) error   { return nil }
 func (exporter) ForceFlush(context.Context) error { return nil }
 
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			time.Sleep(500 * time.Millisecond)
-		}))
+	address := website(func(http.ResponseWriter, *http.Request) {
+		time.Sleep(500 * time.Millisecond)
 	})
 	batches := log.NewBatchProcessor(exporter{address}, log.WithExportMaxBatchSize(64))
 	logger := log.NewLoggerProvider(log.WithProcessor(batches)).Logger("work")

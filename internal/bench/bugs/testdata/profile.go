@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -119,6 +120,11 @@ func elsewhere(serve func(net.Listener)) string {
 	check(other.Start())
 	l.Close()
 	return l.Addr().String()
+}
+
+// website serves HTTP in another process.
+func website(answer http.HandlerFunc) (address string) {
+	return elsewhere(func(l net.Listener) { http.Serve(l, answer) })
 }
 
 // accept serves each connection.

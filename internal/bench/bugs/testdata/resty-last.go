@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net"
 	"net/http"
 	"time"
 
@@ -10,11 +9,9 @@ import (
 
 // A service is busy; a request is tried twice.
 func main() {
-	address := elsewhere(func(l net.Listener) {
-		http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(2 * time.Millisecond)
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}))
+	address := website(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(2 * time.Millisecond)
+		w.WriteHeader(http.StatusServiceUnavailable)
 	})
 	client := resty.New().SetRetryCount(1).SetRetryWaitTime(20 * time.Millisecond)
 	client.AddRetryCondition(func(r *resty.Response, _ error) bool {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"time"
 
@@ -10,7 +9,7 @@ import (
 )
 
 func main() {
-	address := elsewhere(func(l net.Listener) { http.Serve(l, http.NotFoundHandler()) })
+	address := website(http.NotFound)
 	check(sentry.Init(sentry.ClientOptions{Dsn: "http://key@" + address + "/1", EnableLogs: true}))
 	logger := sentry.NewLogger(context.Background())
 	work(1, 50*time.Millisecond, func() { handle(logger) })
