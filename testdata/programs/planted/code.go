@@ -197,10 +197,7 @@ func replace(i int) {
 func callKernel(healthy bool) { go logger(healthy) }
 
 func logger(healthy bool) {
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		panic(err)
-	}
+	null := must(os.OpenFile(os.DevNull, os.O_WRONLY, 0))
 	w := bufio.NewWriter(null)
 	line := []byte("a line\n")
 	for {

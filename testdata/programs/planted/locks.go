@@ -16,9 +16,7 @@ type journal struct {
 
 func lockOverIO(healthy bool) {
 	r, w, err := os.Pipe()
-	if err != nil {
-		panic(err)
-	}
+	must(r, err)
 	go slowDisk(r)
 	j := &journal{disk: w, buf: make([]byte, 256<<10)}
 	for range 8 {

@@ -30,6 +30,14 @@ func main() {
 	time.Sleep(5 * time.Minute)
 }
 
+// must ends the program if something that it needs can't be had.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // spin computes for some thousand steps.
 //
 //go:noinline

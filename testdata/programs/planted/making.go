@@ -14,19 +14,10 @@ import (
 
 // handshakes has clients that make a connection for each question. Those of the twin keep theirs, and ask now and then.
 func handshakes(healthy bool) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		panic(err)
-	}
+	key := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		panic(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	cert := must(x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key))
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{cert}, PrivateKey: key}}}
 	go listen(l, config)
 	for range 8 {
@@ -60,22 +51,11 @@ func customer(addr string, healthy bool) {
 			c.Close()
 			c = dial(addr)
 		}
-		ask(c)
+		query(c)
 	}
 }
 
 //go:noinline
 func dial(addr string) *tls.Conn {
-	c, err := tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true})
-	if err != nil {
-		panic(err)
-	}
-	return c
-}
-
-//go:noinline
-func ask(c *tls.Conn) {
-	var answer [8]byte
-	c.Write(answer[:])
-	io.ReadFull(c, answer[:])
+	return must(tls.Dial("tcp", addr, &tls.Config{InsecureSkipVerify: true}))
 }

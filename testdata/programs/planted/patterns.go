@@ -243,10 +243,7 @@ func (h *object) finalize() { time.Sleep(10 * pace) }
 
 // lookUps ask a slow name server for each call. The twin asks now and then.
 func lookUps(healthy bool) {
-	server, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	server := must(net.ListenPacket("udp", "127.0.0.1:0"))
 	go names(server)
 	r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())

@@ -22,10 +22,7 @@ var errPoolLimit = errors.New("per-server connection limit reached")
 
 // retryPool has twenty clients and four connections, each free again after 10 ms. The twin has a connection for each.
 func retryPool(healthy bool) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	go database(l)
 	c := &cluster{limit: 4, addr: l.Addr().String()}
 	if healthy {

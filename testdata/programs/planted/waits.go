@@ -73,10 +73,7 @@ type pool struct {
 }
 
 func smallPool(healthy bool) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	go database(l)
 	connections := 2
 	if healthy {
@@ -84,10 +81,7 @@ func smallPool(healthy bool) {
 	}
 	p := new(pool)
 	for range connections {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			panic(err)
-		}
+		c := must(net.Dial("tcp", l.Addr().String()))
 		p.free = append(p.free, c)
 	}
 	for range 20 {
@@ -178,16 +172,10 @@ func question(c net.Conn) ([]byte, error) {
 // farServer has sixteen clients that ask a server, and wait 10 ms for each answer. The server is in the same process. The twin's
 // clients ask now and then.
 func farServer(healthy bool) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	go database(l)
 	for range 16 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			panic(err)
-		}
+		c := must(net.Dial("tcp", l.Addr().String()))
 		go asker(c, healthy)
 	}
 }
@@ -259,10 +247,7 @@ func serveOne(n int, healthy bool) {
 
 //go:noinline
 func persist() {
-	f, err := os.CreateTemp("", "planted")
-	if err != nil {
-		panic(err)
-	}
+	f := must(os.CreateTemp("", "planted"))
 	defer os.Remove(f.Name())
 	defer f.Close()
 	for begin := time.Now(); time.Since(begin) < 18*pace; {
