@@ -14,12 +14,18 @@ const orNone = "perhaps "
 
 func main() {
 	for _, kind := range []func() (lock any, name string){
-		global, ofGlobal, arrayOfGlobal, byPointer, embedded, nested, anonymous, local, argument, methodValue, deferred,
-		element, sliceElement, mapElement, field, generic, reader, writer, once, condition, locker, closure,
+		global, ofGlobal, arrayOfGlobal, embedded, local, generic, writer, once, locker, closure,
 		throughMap, ofMap, throughField, ofTwo,
 	} {
 		lock, name := kind()
 		fmt.Printf("%p %s\n", lock, name)
+	}
+	for _, kind := range inCache {
+		c := newCache()
+		lock := kind.lock(c)
+		lock.Lock()
+		go kind.wait(c)
+		fmt.Printf("%p %s\n", lock, kind.name)
 	}
 	fmt.Println("ready")
 	time.Sleep(time.Hour) // the runtime ends a program in which every goroutine waits
@@ -94,12 +100,31 @@ func newCache() *cache {
 	}
 }
 
-func byPointer() (any, string) {
-	c := newCache()
-	c.mu.Lock()
-	go c.waitMu()
-	return &c.mu, "main.(*cache).mu"
+// inCache are locks of a cache.
+var inCache = []struct {
+	lock func(*cache) sync.Locker
+	wait func(*cache)
+	name string
+}{
+	{func(c *cache) sync.Locker { return &c.mu }, (*cache).waitMu, "main.(*cache).mu"},
+	{func(c *cache) sync.Locker { return &c.mu }, (*cache).waitArgument, "main.(*cache).mu"},
+	{func(c *cache) sync.Locker { return &c.mu }, (*cache).waitMethod, "main.(*cache).mu"},
+	{func(c *cache) sync.Locker { return &c.mu }, (*cache).waitDeferred, "main.(*cache).mu"},
+	{func(c *cache) sync.Locker { return &c.inner.mu }, (*cache).waitInner, "main.(*inner).mu"},
+	{func(c *cache) sync.Locker { return &c.stats.mu }, (*cache).waitStats, "main.(*cache).stats.mu"},
+	{func(c *cache) sync.Locker { return &c.locks[3] }, waitElement, "main.(*cache).locks[3]"},
+	{func(c *cache) sync.Locker { return &c.values[4].mu }, waitValues, "main.(*shard).mu"},
+	{func(c *cache) sync.Locker { return &c.byName["a"].mu }, waitMap, "main.(*shard).mu"},
+	{func(c *cache) sync.Locker { return &c.next.mu }, (*cache).waitNext, "main.(*cache).mu"},
+	{func(c *cache) sync.Locker { return &c.rw }, (*cache).waitRead, "main.(*cache).rw"},
+	{func(c *cache) sync.Locker { return c.cond.L }, (*cache).waitCond, ""},
 }
+
+func waitElement(c *cache) { c.waitElement(3) }
+
+func waitValues(c *cache) { c.waitValues(4) }
+
+func waitMap(c *cache) { c.waitMap("a") }
 
 func (c *cache) waitMu() {
 	c.mu.Lock()
@@ -125,24 +150,10 @@ func (a *account) wait() {
 	a.Unlock()
 }
 
-func nested() (any, string) {
-	c := newCache()
-	c.inner.mu.Lock()
-	go c.waitInner()
-	return &c.inner.mu, "main.(*inner).mu"
-}
-
 func (c *cache) waitInner() {
 	c.inner.mu.Lock()
 	c.inner.n++
 	c.inner.mu.Unlock()
-}
-
-func anonymous() (any, string) {
-	c := newCache()
-	c.stats.mu.Lock()
-	go c.waitStats()
-	return &c.stats.mu, "main.(*cache).stats.mu"
 }
 
 func (c *cache) waitStats() {
@@ -162,13 +173,6 @@ func local() (any, string) {
 	return &mu, "mu in main.local"
 }
 
-func argument() (any, string) {
-	c := newCache()
-	c.mu.Lock()
-	go c.waitArgument()
-	return &c.mu, "main.(*cache).mu"
-}
-
 func (c *cache) waitArgument() {
 	take(&c.mu)
 	c.n++
@@ -176,13 +180,6 @@ func (c *cache) waitArgument() {
 
 //go:noinline
 func take(mu *sync.Mutex) { mu.Lock() }
-
-func methodValue() (any, string) {
-	c := newCache()
-	c.mu.Lock()
-	go c.waitMethod()
-	return &c.mu, "main.(*cache).mu"
-}
 
 func (c *cache) waitMethod() {
 	call(c.mu.Lock)
@@ -192,24 +189,10 @@ func (c *cache) waitMethod() {
 //go:noinline
 func call(f func()) { f() }
 
-func deferred() (any, string) {
-	c := newCache()
-	c.mu.Lock()
-	go c.waitDeferred()
-	return &c.mu, "main.(*cache).mu"
-}
-
 func (c *cache) waitDeferred() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Println("never")
-}
-
-func element() (any, string) {
-	c := newCache()
-	c.locks[3].Lock()
-	go c.waitElement(3)
-	return &c.locks[3], "main.(*cache).locks[3]"
 }
 
 func (c *cache) waitElement(i int) {
@@ -218,25 +201,10 @@ func (c *cache) waitElement(i int) {
 	c.locks[i].Unlock()
 }
 
-func sliceElement() (any, string) {
-	c := newCache()
-	c.values[4].mu.Lock()
-	go c.waitValues(4)
-	return &c.values[4].mu, "main.(*shard).mu"
-}
-
 func (c *cache) waitValues(i int) {
 	c.values[i].mu.Lock()
 	c.n++
 	c.values[i].mu.Unlock()
-}
-
-func mapElement() (any, string) {
-	c := newCache()
-	s := c.byName["a"]
-	s.mu.Lock()
-	go c.waitMap("a")
-	return &s.mu, "main.(*shard).mu"
 }
 
 func (c *cache) waitMap(key string) {
@@ -244,13 +212,6 @@ func (c *cache) waitMap(key string) {
 	s.mu.Lock()
 	s.n++
 	s.mu.Unlock()
-}
-
-func field() (any, string) {
-	c := newCache()
-	c.next.mu.Lock()
-	go c.waitNext()
-	return &c.next.mu, "main.(*cache).mu"
 }
 
 func (c *cache) waitNext() {
@@ -275,13 +236,6 @@ func (b *box[T]) wait() {
 	b.mu.Lock()
 	fmt.Println(b.value)
 	b.mu.Unlock()
-}
-
-func reader() (any, string) {
-	c := newCache()
-	c.rw.Lock()
-	go c.waitRead()
-	return &c.rw, "main.(*cache).rw"
 }
 
 func (c *cache) waitRead() {
@@ -316,13 +270,6 @@ func once() (any, string) {
 func (c *cache) waitOnce() {
 	c.once.Do(func() {})
 	c.n++
-}
-
-func condition() (any, string) {
-	c := newCache()
-	c.cond.L.Lock()
-	go c.waitCond()
-	return c.cond.L, ""
 }
 
 func (c *cache) waitCond() {
