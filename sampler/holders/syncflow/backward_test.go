@@ -60,11 +60,11 @@ func TestCallsToCome(t *testing.T) {
 		a := analyzer(t, build(t, arch))
 		for _, c := range []struct {
 			function string
-			want     []int // by call of work
+			want     []int // by call of work, or use
 		}{
 			{"main.(*thing).release", []int{1, 0}}, {"main.(*thing).returnedDeferred", []int{1}}, {"main.(*thing).returnedMethod", []int{1}},
 		} {
-			for i, p := range during(t, a, c.function, "main.work") {
+			for i, p := range during(t, a, c.function, "main.work", "main.use") {
 				if len(p.toCome) != c.want[i] || c.want[i] > 0 && p.toCome[0].certainty != Sure {
 					t.Errorf("%s, %s: %v, want %d", arch, c.function, p.toCome, c.want[i])
 				}

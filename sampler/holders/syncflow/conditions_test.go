@@ -13,7 +13,7 @@ func TestConditions(t *testing.T) {
 		for _, function := range []string{
 			"main.(*wrapped).use", "main.(*wrapped).useDeferred", "main.(*thing).maybe", "main.(*thing).conditionalDefer",
 		} {
-			for _, p := range during(t, a, function, "main.work") {
+			for _, p := range during(t, a, function, "main.work", "main.use") {
 				if len(p.held) != 1 || p.held[0].under == nil || len(p.doubtful) != 0 || p.unknown {
 					t.Errorf("%s, %s: %v are held, and %v may be", arch, function, p.held, p.doubtful)
 				}

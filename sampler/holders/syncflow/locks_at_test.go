@@ -31,8 +31,8 @@ func (t *expr) String() string {
 }
 
 // during returns what a function's frame says about locks during
-// its calls of another one.
-func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
+// its calls of others.
+func during(t *testing.T, a *Analyzer, caller string, called ...string) []*siteLocks {
 	t.Helper()
 	f, ok := a.p.Table.Find(caller)[caller]
 	if !ok {
@@ -47,7 +47,7 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 	var places []*siteLocks
 	for i := range w.code {
 		if x := &w.code[i]; x.Op == machinecode.OpCall && !x.Indirect && a.callee(x.Target).f.Entry == x.Target &&
-			a.callee(x.Target).f.Name() == called && w.stateBefore(i) != nil {
+			slices.Contains(called, a.callee(x.Target).f.Name()) && w.stateBefore(i) != nil {
 			p := noLocks
 			if relevant {
 				p = w.locksAt(x.Next, false)
@@ -56,7 +56,7 @@ func during(t *testing.T, a *Analyzer, caller, called string) []*siteLocks {
 		}
 	}
 	if len(places) == 0 {
-		t.Fatalf("%s does not call %s", caller, called)
+		t.Fatalf("%s does not call %v", caller, called)
 	}
 	return places
 }
@@ -99,7 +99,7 @@ var underLock = []struct {
 func checkPlaces(t *testing.T, a *Analyzer) {
 	t.Helper()
 	for _, want := range underLock {
-		for _, p := range during(t, a, want.function, "main.work") {
+		for _, p := range during(t, a, want.function, "main.work", "main.use") {
 			wrongMode := slices.ContainsFunc(p.held, func(c lockRef) bool { return c.mode != want.mode })
 			// The code may know a lock by two values. By one of
 			// them, it seems not to be released.

@@ -28,9 +28,7 @@ func (w *wrapped) Disable(yes bool) { w.disabled = yes }
 //go:noinline
 func (w *wrapped) use(r *record, me int64) {
 	w.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	w.Unlock()
 }
 
@@ -38,9 +36,7 @@ func (w *wrapped) use(r *record, me int64) {
 func (w *wrapped) useDeferred(r *record, me int64) {
 	w.Lock()
 	defer w.Unlock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 }
 
 // conditionalDefer takes the lock, and defers its release, on one of two paths.

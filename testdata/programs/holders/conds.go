@@ -24,9 +24,7 @@ func (q *queue) take(outer, r *record, me int64) {
 		q.ready.Wait()
 	}
 	q.n--
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	q.mu.Unlock()
 	outer.gives(0)
 	q.outer.Unlock()

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"sync"
-	"unsafe"
-)
+import "sync"
 
 // startHidden starts code that holds a lock while nothing in its frames leads to the lock.
 func startHidden() {
@@ -14,8 +11,7 @@ func startHidden() {
 	eachClocked("indexed-store", (*clocked).indexed)
 
 	m := map[string]*thing{"a": {}}
-	rt := add("twice-in-map", unsafe.Pointer(&m["a"].mu))
-	repeat(workers, func(me int64) { twiceInMap(m, "a", rt, me); pause() })
+	contend("twice-in-map", &m["a"].mu, func(r *record, me int64) { twiceInMap(m, "a", r, me) })
 	g := &registry{locks: map[string]*sync.Mutex{}}
 	contend("map-looked-up-twice", g.lockOf("a"), func(r *record, me int64) { g.withChained("a", r, me) })
 

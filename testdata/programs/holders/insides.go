@@ -57,9 +57,7 @@ func (o *oncer) mutexInOnce() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(
 //go:noinline
 func (o *oncer) do(r *record, me int64) {
 	o.once.Do(func() {
-		r.took(0, me)
-		work()
-		r.gives(0)
+		use(r, me)
 	})
 }
 

@@ -104,9 +104,7 @@ func (e *embedsPointer) embedded(r *record, me int64) {
 func constrained[L sync.Locker](l L, r *record, me int64) {
 	l.Lock()
 	defer l.Unlock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 }
 
 // startInterfaces starts code that knows its lock only as an interface, or by the type that embeds it.

@@ -26,18 +26,14 @@ var globalLock sync.Mutex
 //go:noinline
 func global(r *record, me int64) {
 	globalLock.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	globalLock.Unlock()
 }
 
 //go:noinline
 func (t *thing) field(r *record, me int64) {
 	t.mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	t.mu.Unlock()
 }
 
@@ -70,9 +66,7 @@ func (t *thing) deferredList(r *record, me int64) {
 	for range t.name {
 		defer func() {}()
 	}
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 }
 
 // closure returns a function that captures the lock.
@@ -81,9 +75,7 @@ func (t *thing) deferredList(r *record, me int64) {
 func closure(mu *sync.Mutex, r *record) func(me int64) {
 	return func(me int64) {
 		mu.Lock()
-		r.took(0, me)
-		work()
-		r.gives(0)
+		use(r, me)
 		mu.Unlock()
 	}
 }
@@ -91,9 +83,7 @@ func closure(mu *sync.Mutex, r *record) func(me int64) {
 //go:noinline
 func (e *embedding) embedded(r *record, me int64) {
 	e.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	e.Unlock()
 }
 
@@ -101,9 +91,7 @@ func (e *embedding) embedded(r *record, me int64) {
 func (t *thing) methodValue(r *record, me int64) {
 	lock, unlock := t.mu.Lock, t.mu.Unlock
 	lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	unlock()
 }
 
@@ -116,18 +104,14 @@ func (t *thing) unlock() { t.mu.Unlock() }
 //go:noinline
 func (t *thing) helper(r *record, me int64) {
 	t.lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	t.unlock()
 }
 
 //go:noinline
 func (b *box[T]) generic(r *record, me int64) {
 	b.mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	b.mu.Unlock()
 }
 
@@ -138,9 +122,7 @@ func nested(a, b *thing, ra, rb *record, me int64) {
 	a.mu.Lock()
 	ra.took(0, me)
 	b.mu.Lock()
-	rb.took(0, me)
-	work()
-	rb.gives(0)
+	use(rb, me)
 	b.mu.Unlock()
 	ra.gives(0)
 	a.mu.Unlock()
@@ -149,9 +131,7 @@ func nested(a, b *thing, ra, rb *record, me int64) {
 //go:noinline
 func argument(mu *sync.Mutex, r *record, me int64) {
 	mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	mu.Unlock()
 }
 
@@ -159,9 +139,7 @@ func argument(mu *sync.Mutex, r *record, me int64) {
 func inMap(m map[string]*thing, key string, r *record, me int64) {
 	t := m[key]
 	t.mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	t.mu.Unlock()
 }
 
@@ -170,18 +148,14 @@ func inMap(m map[string]*thing, key string, r *record, me int64) {
 //go:noinline
 func twiceInMap(m map[string]*thing, key string, r *record, me int64) {
 	m[key].mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	m[key].mu.Unlock()
 }
 
 //go:noinline
 func inSlice(ts []thing, i int, r *record, me int64) {
 	ts[i].mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	ts[i].mu.Unlock()
 }
 
@@ -190,9 +164,7 @@ func inSlice(ts []thing, i int, r *record, me int64) {
 //go:noinline
 func (t *thing) path(r *record, me int64) {
 	t.next.mu.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	t.next.mu.Unlock()
 }
 
@@ -200,18 +172,14 @@ func (t *thing) path(r *record, me int64) {
 func (t *thing) localLocker(r *record, me int64) {
 	var l sync.Locker = &t.mu
 	l.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	l.Unlock()
 }
 
 //go:noinline
 func locker(l sync.Locker, r *record, me int64) {
 	l.Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	l.Unlock()
 }
 
@@ -268,11 +236,7 @@ const workers = 5
 func each(kind string, do func(t *thing, r *record, me int64)) {
 	t := &thing{name: kind}
 	t.next = &thing{name: "next"}
-	r := add(kind, unsafe.Pointer(&t.mu))
-	repeat(workers, func(me int64) {
-		do(t, r, me)
-		pause()
-	})
+	contend(kind, &t.mu, func(r *record, me int64) { do(t, r, me) })
 }
 
 // contend starts goroutines that contend for a lock.
@@ -301,42 +265,25 @@ func start() {
 	each("locker", func(t *thing, r *record, me int64) { locker(&t.mu, r, me) })
 	each("lending", (*thing).lending)
 	each("early-return", func(t *thing, r *record, me int64) { t.early(r, me) })
-	each("callback", func(t *thing, r *record, me int64) {
-		t.with(func() {
-			r.took(0, me)
-			work()
-			r.gives(0)
-		})
-	})
+	each("callback", func(t *thing, r *record, me int64) { t.with(func() { use(r, me) }) })
 	for i := 0; i < 4; i++ {
 		each("instances", (*thing).field)
 	}
 
-	r := add("global", unsafe.Pointer(&globalLock))
-	repeat(workers, func(me int64) { global(r, me); pause() })
-
+	contend("global", &globalLock, global)
 	e := &embedding{name: "embedded"}
-	re := add("embedded", unsafe.Pointer(&e.Mutex))
-	repeat(workers, func(me int64) { e.embedded(re, me); pause() })
-
+	contend("embedded", &e.Mutex, e.embedded)
 	g := &box[string]{value: "generic"}
-	rg := add("generic", unsafe.Pointer(&g.mu))
-	repeat(workers, func(me int64) { g.generic(rg, me); pause() })
-
+	contend("generic", &g.mu, g.generic)
 	m := map[string]*thing{"a": {}, "b": {}}
-	rm := add("map", unsafe.Pointer(&m["b"].mu))
-	repeat(workers, func(me int64) { inMap(m, "b", rm, me); pause() })
-
+	contend("map", &m["b"].mu, func(r *record, me int64) { inMap(m, "b", r, me) })
 	ts := make([]thing, 4)
-	rs := add("slice", unsafe.Pointer(&ts[2].mu))
-	repeat(workers, func(me int64) { inSlice(ts, 2, rs, me); pause() })
-
+	contend("slice", &ts[2].mu, func(r *record, me int64) { inSlice(ts, 2, r, me) })
 	p := &thing{next: &thing{}}
-	rp := add("path", unsafe.Pointer(&p.next.mu))
-	repeat(workers, func(me int64) { p.path(rp, me); pause() })
+	contend("path", &p.next.mu, p.path)
 
 	a, b := &thing{name: "a"}, &thing{name: "b"}
-	ra, rb := add("nested", unsafe.Pointer(&a.mu)), add("nested", unsafe.Pointer(&b.mu))
+	ra, rb := addMutex("nested", &a.mu), addMutex("nested", &b.mu)
 	repeat(workers, func(me int64) { nested(a, b, ra, rb, me); pause() })
 	repeat(2, func(me int64) { b.field(rb, me); pause() })
 }

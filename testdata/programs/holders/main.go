@@ -59,6 +59,15 @@ func (r *record) gives(place int) {
 //go:noinline
 func work() { time.Sleep(20 * time.Millisecond) }
 
+// use records that a goroutine holds the lock while it works.
+//
+//go:noinline
+func use(r *record, me int64) {
+	r.took(0, me)
+	work()
+	r.gives(0)
+}
+
 // pause is called without the lock: a goroutine in it must not be reported as a holder.
 //
 //go:noinline

@@ -64,9 +64,7 @@ func (t *thing) try(r *record, me int64) {
 	if !t.mu.TryLock() {
 		t.mu.Lock()
 	}
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	t.mu.Unlock()
 }
 

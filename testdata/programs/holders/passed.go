@@ -49,9 +49,7 @@ func (t *thing) acquireMethod() func() {
 //go:noinline
 func (t *thing) returnedMethod(r *record, me int64) {
 	defer t.acquireMethod()()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 }
 
 //go:noinline
@@ -65,9 +63,7 @@ func (t *thing) returnedDeferred(r *record, me int64) {
 func (t *thing) methodExpression(r *record, me int64) {
 	lock, unlock := (*sync.Mutex).Lock, (*sync.Mutex).Unlock
 	lock(&t.mu)
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	unlock(&t.mu)
 }
 
@@ -94,9 +90,7 @@ func (g *registry) with(key string, r *record, me int64) {
 	l := g.lockOf(key)
 	l.Lock()
 	defer l.Unlock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 }
 
 // withChained doesn't name the lock.
@@ -104,9 +98,7 @@ func (g *registry) with(key string, r *record, me int64) {
 //go:noinline
 func (g *registry) withChained(key string, r *record, me int64) {
 	g.lockOf(key).Lock()
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	g.lockOf(key).Unlock()
 }
 
@@ -163,9 +155,7 @@ var byName = &operations{(*thing).lock, (*thing).unlock}
 //go:noinline
 func (t *thing) byTable(o *operations, r *record, me int64) {
 	o.enter(t)
-	r.took(0, me)
-	work()
-	r.gives(0)
+	use(r, me)
 	o.leave(t)
 }
 
@@ -175,9 +165,7 @@ func (t *thing) byTable(o *operations, r *record, me int64) {
 func (t *thing) givenToGoroutine(r *record, done chan bool) {
 	t.mu.Lock()
 	go func() {
-		r.took(0, goid())
-		work()
-		r.gives(0)
+		use(r, goid())
 		t.mu.Unlock()
 		done <- true
 	}()
@@ -190,9 +178,7 @@ func (t *thing) givenToGoroutine(r *record, done chan bool) {
 func (t *thing) givenWithCallback(r *record, done chan bool, callback func()) {
 	t.mu.Lock()
 	go func() {
-		r.took(0, goid())
-		work()
-		r.gives(0)
+		use(r, goid())
 		t.mu.Unlock()
 		done <- true
 	}()
