@@ -94,7 +94,7 @@ func TestLikelyHolders(t *testing.T) {
 // likely holders.
 func TestFoolingLong(t *testing.T) {
 	fixture.Long(t)
-	v := fixture.Start(t, fixture.Build(t, "fooling"))
+	v := fixture.Start(t, fixture.Build(t, "limits"), "fooling")
 	b := open(t, v.Pid())
 	table, err := holdertest.Open(v.Pid(), v.Line)
 	if err != nil {

@@ -117,14 +117,14 @@ func startChannels() {
 	eachSlots("channel-lock-select", 1, func(s slots, r *record, me int64) { s.lockOrGiveUp(r, me, stop) })
 
 	s := make(slots, 2)
-	r := add("channel-worker", cap(s), s.object())
+	r := addParts("channel-worker", cap(s), s.object())
 	contend(func(int64) { s.startWorker(r) })
 
 	l := &limited{name: "field", slots: make(chan struct{}, 1)}
-	rl := add("channel-field", cap(l.slots), slots(l.slots).object())
+	rl := addParts("channel-field", cap(l.slots), slots(l.slots).object())
 	contend(func(me int64) { l.do(rl, me) })
 
-	rg := add("channel-global", cap(everywhere), slots(everywhere).object())
+	rg := addParts("channel-global", cap(everywhere), slots(everywhere).object())
 	contend(func(me int64) { doEverywhere(rg, me) })
 
 	eachTokens("channel-tokens", borrow)
@@ -133,13 +133,13 @@ func startChannels() {
 
 func eachSlots(kind string, size int, do func(s slots, r *record, me int64)) {
 	s := make(slots, size)
-	r := add(kind, size, s.object())
+	r := addParts(kind, size, s.object())
 	contend(func(me int64) { do(s, r, me) })
 }
 
 func eachTokens(kind string, do func(tokens chan int, r *record, me int64)) {
 	tokens := make(chan int, 2)
-	r := add(kind, cap(tokens), *(*unsafe.Pointer)(unsafe.Pointer(&tokens)))
+	r := addParts(kind, cap(tokens), *(*unsafe.Pointer)(unsafe.Pointer(&tokens)))
 	tokens <- 1
 	tokens <- 2
 	contend(func(me int64) { do(tokens, r, me) })

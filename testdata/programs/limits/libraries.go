@@ -44,10 +44,10 @@ func (g *gate) pass(ctx context.Context, r *record, me int64) {
 
 func startLibraries() {
 	s := semaphore.NewWeighted(1)
-	r := add("x-semaphore-defer", 1, unsafe.Pointer(s))
+	r := addParts("x-semaphore-defer", 1, unsafe.Pointer(s))
 	contend(func(me int64) { weighted(s, r, me) })
 	p := &gate{places: semaphore.NewWeighted(2)}
-	rp := add("x-semaphore", 2, unsafe.Pointer(p.places))
+	rp := addParts("x-semaphore", 2, unsafe.Pointer(p.places))
 	contend(func(me int64) { p.pass(running, rp, me) })
 	startGroup()
 	startFlight()
@@ -57,7 +57,7 @@ func startLibraries() {
 func startGroup() {
 	g := new(errgroup.Group)
 	g.SetLimit(2)
-	r := add("errgroup-limit", 2, reflect.ValueOf(g).Elem().FieldByName("sem").UnsafePointer())
+	r := addParts("errgroup-limit", 2, reflect.ValueOf(g).Elem().FieldByName("sem").UnsafePointer())
 	go func() {
 		for {
 			g.Go(func() error {
@@ -71,7 +71,7 @@ func startGroup() {
 // startFlight starts goroutines that wait for the call that one of them makes for all.
 func startFlight() {
 	g := new(singleflight.Group)
-	r := add("singleflight", 1, nil)
+	r := addParts("singleflight", 1, nil)
 	contend(func(me int64) {
 		g.Do("key", func() (any, error) {
 			// The sync.WaitGroup is the first field of the call. Nobody changes the map while there is the one call.

@@ -1,6 +1,6 @@
 // Limits: goroutines wait for something that others have, and that is no lock of package sync: a place in a channel, a part of
 // a semaphore, a connection of a pool, the result of a call. A table says who has each. The program prints the table's address
-// and the kinds of what is in it, and runs until it is killed.
+// and the kinds of what is in it, and runs until it is killed. With an argument, see fooling.go.
 package main
 
 import (
@@ -28,13 +28,17 @@ var (
 	kinds []string
 )
 
-// add adds a record of a thing to the table. A number of goroutines have it
-// while others wait.
-func add(kind string, parts int, object unsafe.Pointer) *record {
+// add adds a record of a thing to the table.
+func add(kind string, object unsafe.Pointer) *record {
 	r := &table[len(kinds)]
 	r.object.Store(uintptr(object))
-	kinds = append(kinds, fmt.Sprintf("%s:%d", kind, parts))
+	kinds = append(kinds, kind)
 	return r
+}
+
+// addParts does so for a thing that a number of goroutines have while others wait.
+func addParts(kind string, parts int, object unsafe.Pointer) *record {
+	return add(fmt.Sprintf("%s:%d", kind, parts), object)
 }
 
 // took records that a goroutine has the thing, or a part of it. It returns its place among the holders.
@@ -102,10 +106,14 @@ func contend(do func(me int64)) {
 }
 
 func main() {
-	startChannels()
-	startLibraries()
-	startPool()
-	startFile()
+	if len(os.Args) > 1 {
+		startFools()
+	} else {
+		startChannels()
+		startLibraries()
+		startPool()
+		startFile()
+	}
 	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
 	for _, k := range kinds {
 		fmt.Printf(" %s", k)

@@ -55,10 +55,10 @@ func transact(db *sql.DB, r *record, me int64) error {
 // startPool starts goroutines that wait for connections of pools.
 func startPool() {
 	execs := newPool()
-	executing = add("sql-exec", 2, unsafe.Pointer(execs))
+	executing = addParts("sql-exec", 2, unsafe.Pointer(execs))
 	contend(func(int64) { execs.Exec("x") })
 	txs := newPool()
-	r := add("sql-transaction", 2, unsafe.Pointer(txs))
+	r := addParts("sql-transaction", 2, unsafe.Pointer(txs))
 	contend(func(me int64) { transact(txs, r, me) })
 }
 
@@ -82,7 +82,7 @@ func startFile() {
 	if err != nil {
 		panic(err)
 	}
-	r := add("file-write", 1, *(*unsafe.Pointer)(unsafe.Pointer(w))) // the first field of an os.File leads to the poll.FD
+	r := addParts("file-write", 1, *(*unsafe.Pointer)(unsafe.Pointer(w))) // the first field of an os.File leads to the poll.FD
 	contend(func(me int64) { writeAlone(c, r, me) })
 	opened = w
 }

@@ -97,11 +97,11 @@ func (l *lock) touch() {
 	l.mu.Unlock()
 }
 
-// start starts one fool for each kind.
-func start() {
+// startFools starts one fool for each kind.
+func startFools() {
 	fool := func(kind string, do func(l *lock, me int64)) {
 		l := newLock(kind)
-		contend(l)
+		lend(l)
 		go func() {
 			for me := goid(); ; {
 				do(l, me)

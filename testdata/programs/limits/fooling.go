@@ -1,33 +1,13 @@
-// Fooling: code that is made to be misread. For each kind, the holder of a lock is a goroutine whose frames show nothing of it: the lock
-// was passed to it through a channel, and it unlocks by a chain of calls that is too deep to be analysed. Meanwhile another goroutine is
-// at a place at which the lock may be held, and does not hold it. A table says who holds each lock, as in testdata/programs/holders.
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"runtime"
-	"strconv"
 	"sync"
-	"sync/atomic"
-	"time"
 	"unsafe"
 )
 
-// A record says who holds a lock.
-type record struct {
-	lock    uintptr
-	changes atomic.Uint64
-	holders [4]atomic.Int64 // goroutine ids
-}
-
-const maxRecords = 16
-
-var (
-	table [maxRecords]record
-	kinds []string
-)
+// With the argument "fooling", the program has code that is made to be misread. For each kind, the holder of a lock is a goroutine whose frames
+// show nothing of it: the lock was passed to it through a channel, and it unlocks by a chain of calls that is too deep to be analysed. Meanwhile
+// another goroutine is at a place at which the lock may be held, and does not hold it.
 
 // set records that a goroutine holds the lock; 0 for nobody.
 //
@@ -35,23 +15,6 @@ var (
 func (r *record) set(me int64) {
 	r.holders[0].Store(me)
 	r.changes.Add(1)
-}
-
-//go:noinline
-func work() { time.Sleep(20 * time.Millisecond) }
-
-//go:noinline
-func pause() { time.Sleep(3 * time.Millisecond) }
-
-// goid returns the runtime's id of the goroutine.
-func goid() int64 {
-	b := make([]byte, 64)
-	b = bytes.TrimPrefix(b[:runtime.Stack(b, false)], []byte("goroutine "))
-	n, err := strconv.ParseInt(string(b[:bytes.IndexByte(b, ' ')]), 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return n
 }
 
 // A lock is one that goroutines contend for, with its record.
@@ -62,9 +25,8 @@ type lock struct {
 
 // newLock adds a lock to the table, for which some goroutines contend.
 func newLock(kind string) *lock {
-	l := &lock{r: &table[len(kinds)]}
-	l.r.lock = uintptr(unsafe.Pointer(&l.mu))
-	kinds = append(kinds, kind)
+	l := &lock{}
+	l.r = add(kind, unsafe.Pointer(&l.mu))
 	return l
 }
 
@@ -106,8 +68,8 @@ func giveBack5(l *lock) { l.mu.Unlock(); nothing() }
 //go:noinline
 func nothing() {}
 
-// contend starts goroutines that give the lock to one that nobody suspects.
-func contend(l *lock) {
+// lend starts goroutines that give the lock to one that nobody suspects.
+func lend(l *lock) {
 	to := make(chan *lock)
 	go serve(to)
 	for i := 0; i < 3; i++ {
@@ -135,15 +97,4 @@ func end(l *lock) {
 		giveBack1(l)
 		pause()
 	}
-}
-
-func main() {
-	start()
-	fmt.Printf("%p %d %d", &table, unsafe.Sizeof(record{}), len(kinds))
-	for _, k := range kinds {
-		fmt.Printf(" %s", k)
-	}
-	fmt.Println()
-	os.Stdout.Sync()
-	select {}
 }
