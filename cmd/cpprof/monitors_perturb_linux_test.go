@@ -43,7 +43,7 @@ type perturbedQuantity struct {
 func TestPerturbCommandLong(t *testing.T) {
 	fixture.Long(t)
 	t.Parallel()
-	needsTracing(t, fixture.Start(t, fixture.Build(t, "parked"), "1").Pid())
+	needsTracing(t, fixture.Start(t, fixture.Build(t, "states"), "parked", "1").Pid())
 	of, names := perturbed(t, "-n", "2", "--", fixture.Build(t, "brief"))
 	if names[0] != "elapsed" {
 		t.Errorf("the first is %s", names[0])
@@ -66,7 +66,7 @@ func TestPerturbCommandLong(t *testing.T) {
 // and is left as it was.
 func TestPerturbProcessLong(t *testing.T) {
 	fixture.Long(t)
-	target := fixture.Start(t, fixture.Build(t, "collector"))
+	target := fixture.Start(t, fixture.Build(t, "states"), "collector")
 	needsTracing(t, target.Pid())
 	of, names := perturbed(t, "-n", "3", "-d", "300ms", "-p", fmt.Sprint(target.Pid()), "--progress", "rate(heap.allocated_bytes) / 2")
 	if names[0] != "rate(heap.allocated_bytes) / 2" {

@@ -304,10 +304,10 @@ func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duratio
 // a program that it must end is ended.
 func TestRecordUnread(t *testing.T) {
 	t.Parallel()
-	program := fixture.Build(t, "parked")
-	target := fixture.Start(t, program, "10")
+	program := fixture.Build(t, "states")
+	target := fixture.Start(t, program, "parked", "10")
 	needsTracing(t, target.Pid())
-	for line, status := range map[string]int{"record -p PID": 0, "probe main.* -- PROGRAM 10": exitUnread} {
+	for line, status := range map[string]int{"record -p PID": 0, "probe main.* -- PROGRAM parked 10": exitUnread} {
 		file := filepath.Join(t.TempDir(), "run.cpprof")
 		words := strings.NewReplacer("PID", fmt.Sprint(target.Pid()), "PROGRAM", program).Replace(line)
 		command, rest, _ := strings.Cut(words, " ")

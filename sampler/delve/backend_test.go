@@ -208,7 +208,7 @@ func statusField(pid int, name string) string {
 // halt time and no more.
 func TestBudgetKept(t *testing.T) {
 	const share = 0.05
-	r := fixture.Start(t, fixture.Build(t, "parked"), "3000")
+	r := fixture.Start(t, fixture.Build(t, "states"), "parked", "3000")
 	p, a := attach(t, r)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 // a program crashes, its runtime stops them before.)
 func TestCoreOfRunningGoroutinesLong(t *testing.T) {
 	fixture.Long(t)
-	program := fixture.Build(t, "runnable")
-	client := rpc2.NewClient(serveRunning(t, fixture.Start(t, program)))
+	program := fixture.Build(t, "states")
+	client := rpc2.NewClient(serveRunning(t, fixture.Start(t, program, "runnable")))
 	defer client.Disconnect(false)
 	path := filepath.Join(t.TempDir(), "core")
 	state, err := client.CoreDumpStart(path)

@@ -82,7 +82,7 @@ func TestMutex(t *testing.T) {
 func TestContextsLong(t *testing.T) {
 	fixture.Long(t)
 	const want, tolerance, batch, most = 0.75, 0.06, 400, 4000
-	r := fixture.Start(t, fixture.Build(t, "contexts"))
+	r := fixture.Start(t, fixture.Build(t, "states"), "contexts")
 	large, small := 0, 0
 	share := func() float64 { return float64(large) / float64(large+small) }
 	taken := 0
@@ -111,7 +111,7 @@ func TestContextsLong(t *testing.T) {
 // the others are runnable.
 func TestRunnable(t *testing.T) {
 	const n = 100
-	rec := record(t, fixture.Start(t, fixture.Build(t, "runnable")), n)
+	rec := record(t, fixture.Start(t, fixture.Build(t, "states"), "runnable"), n)
 	full := 0
 	for i, gs := range samples(rec, "main.spin") {
 		running := 0
@@ -189,7 +189,7 @@ func TestWaits(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	rec := record(t, fixture.Start(t, fixture.Build(t, "labels")), 3)
+	rec := record(t, fixture.Start(t, fixture.Build(t, "states"), "labels"), 3)
 	var got []string
 	for _, s := range samples(rec)[2] {
 		for _, f := range []string{"main.labelled", "main.child", "main.plain"} {
@@ -211,7 +211,7 @@ func TestLabels(t *testing.T) {
 // Stacks of up to 1,000 frames are complete. Deeper ones lack
 // their outermost frames, and are counted.
 func TestDeep(t *testing.T) {
-	r := fixture.Start(t, fixture.Build(t, "deep"))
+	r := fixture.Start(t, fixture.Build(t, "states"), "deep")
 	awaitParked(t, r, "main.shallow", "main.abyss")
 	rec := record(t, r, 3)
 	for _, gs := range samples(rec, "main.shallow", "main.abyss") {
@@ -240,7 +240,7 @@ func TestDeep(t *testing.T) {
 // seen running.
 func TestCollectorLong(t *testing.T) {
 	fixture.Long(t)
-	r := fixture.Start(t, fixture.Build(t, "collector"))
+	r := fixture.Start(t, fixture.Build(t, "states"), "collector")
 	taken, collecting, working := 0, 0, 0
 	for ; taken < 3000 && (collecting < 10 || working == 0); taken += 100 {
 		rec := record(t, r, 100)
@@ -269,7 +269,7 @@ func TestCollectorLong(t *testing.T) {
 // once they are known.
 func TestParked(t *testing.T) {
 	const n = 2000
-	r := fixture.Start(t, fixture.Build(t, "parked"), fmt.Sprint(n))
+	r := fixture.Start(t, fixture.Build(t, "states"), "parked", fmt.Sprint(n))
 	awaitParked(t, r, "main.worker")
 	rec := record(t, r, 5)
 	stacks := map[sampledata.NodeID]int{}

@@ -15,7 +15,7 @@ import (
 // is in a system call: it may be gone when it is read again.
 func TestHolderInSystemCall(t *testing.T) {
 	t.Parallel()
-	v := fixture.Start(t, fixture.Build(t, "slowcall"))
+	v := fixture.Start(t, fixture.Build(t, "states"), "slowcall")
 	b := open(t, v.Pid())
 	sink := sampledata.NewBuilder(b.Header())
 	for n := range 1000 {

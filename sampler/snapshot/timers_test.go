@@ -12,7 +12,7 @@ import (
 // stopped. Where signals come before the timer, it does not.
 func TestTimers(t *testing.T) {
 	t.Parallel()
-	v := fixture.Start(t, fixture.Build(t, "timers"))
+	v := fixture.Start(t, fixture.Build(t, "states"), "timers")
 	r := record(t, open(t, v.Pid()), 200)
 	waits := map[string]map[string]int32{}
 	for _, run := range r.Runs.All() {

@@ -46,7 +46,7 @@ type program struct {
 }
 
 func run(rounds int) error {
-	dir, err := tool.Build("cmd/cpprof", "testdata/programs/parked")
+	dir, err := tool.Build("cmd/cpprof", "testdata/programs/states")
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func run(rounds int) error {
 	fmt.Printf("%s/%s, %s, %d processors\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
 	for _, p := range []program{
 		{"the demo", "cpprof", []string{"serve-the-demo"}},
-		{"1,000 goroutines", "parked", []string{"1000"}},
+		{"1,000 goroutines", "states", []string{"parked", "1000"}},
 	} {
 		c, err := start(dir, p)
 		if err != nil {
