@@ -18,7 +18,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
-// Offsets in the tables of testdata/programs/convoy.
+// Offsets in the tables of testdata/programs/holders convoy.
 const (
 	convoySize   = 24 // size of a sync.Mutex with the fields after it
 	convoyTurn   = 8  // contest.turn
@@ -156,7 +156,7 @@ const handedOver = "handed over"
 // the program says.
 func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 	t.Helper()
-	v := fixture.Start(t, path)
+	v := fixture.Start(t, path, "convoy")
 	b := open(t, v.Pid())
 	c := openConvoy(t, b, v.Line)
 	sink := sampledata.NewBuilder(b.Header())
@@ -190,7 +190,7 @@ func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 // hands all the time, and of locks that are being handed over.
 func TestHandoverLong(t *testing.T) {
 	fixture.Long(t)
-	judgedHandover(t, judgeConvoy(t, fixture.Build(t, "convoy"), 200))
+	judgedHandover(t, judgeConvoy(t, fixture.Build(t, "holders"), 200))
 }
 
 // judgedHandover checks scores like judged. A lock that is being

@@ -20,7 +20,7 @@ func TestMatrixHolders(t *testing.T) {
 // TestMatrixHandover checks the reported holders of locks that
 // are being handed over, likewise.
 func TestMatrixHandover(t *testing.T) {
-	eachVersion(t, "convoy", strippedToo, func(t *testing.T, path string) { judgedHandover(t, judgeConvoy(t, path, 200)) })
+	eachVersion(t, "holders", strippedToo, func(t *testing.T, path string) { judgedHandover(t, judgeConvoy(t, path, 200)) })
 }
 
 // TestMatrixGroups checks for whom goroutines are reported to

@@ -1,6 +1,6 @@
 // Holders: goroutines contend for locks. There is one lock for each way in which Go code takes and releases locks. A table
 // says who holds each lock. The program prints the table's address and the kinds of the locks in it, and runs until it is
-// killed. Go 1.21 can build it, too.
+// killed. With the argument "convoy", see convoy.go. Go 1.21 can build it, too.
 package main
 
 import (
@@ -100,6 +100,17 @@ var hidden = flag.Bool("hidden", true, "start code that holds a lock while nothi
 
 func main() {
 	flag.Parse()
+	if flag.NArg() > 0 {
+		startConvoy()
+	} else {
+		startAll()
+	}
+	os.Stdout.Sync()
+	select {}
+}
+
+// startAll starts code of all kinds, and prints the table.
+func startAll() {
 	start()
 	startReaders()
 	startConds()
@@ -118,6 +129,4 @@ func main() {
 		fmt.Printf(" %s", k)
 	}
 	fmt.Println()
-	os.Stdout.Sync()
-	select {}
 }

@@ -1,15 +1,8 @@
-// Convoy: goroutines contend for locks whose holders change all the time. Beside each lock, the program stores who holds it,
-// and a log of all holders in order. Between the moment at which a goroutine gets a lock and the moment at which it stores
-// that, only the log shows, later, who the holder was. The program prints the address and the size of the table of locks and
-// their kinds, and runs until it is killed. Go 1.21 can build it, too.
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,29 +43,11 @@ func spin(turns int) {
 	}
 }
 
-// goid returns the runtime's id of the goroutine.
-func goid() int64 {
-	b := make([]byte, 64)
-	b = bytes.TrimPrefix(b[:runtime.Stack(b, false)], []byte("goroutine "))
-	n, err := strconv.ParseInt(string(b[:bytes.IndexByte(b, ' ')]), 10, 64)
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
-// repeat starts n goroutines that do something again and again.
-func repeat(n int, do func(me int64)) {
-	for ; n > 0; n-- {
-		go func() {
-			for me := goid(); ; {
-				do(me)
-			}
-		}()
-	}
-}
-
-func main() {
+// startConvoy starts goroutines that contend for locks whose holders change all the time. Beside each lock, the program stores who
+// holds it, and a log of all holders in order. Between the moment at which a goroutine gets a lock and the moment at which it stores
+// that, only the log shows, later, who the holder was. The program prints the address and the size of the table of locks and
+// their kinds.
+func startConvoy() {
 	runtime.GOMAXPROCS(2)
 	tight, threads, slow := &contests[0], &contests[1], &contests[2]
 	repeat(8, func(me int64) { tight.do(me, func() { spin(100) }) })
@@ -82,6 +57,4 @@ func main() {
 	})
 	repeat(8, func(me int64) { slow.do(me, func() { time.Sleep(time.Millisecond) }) })
 	fmt.Printf("%p %d tight threads slow\n", &contests, unsafe.Sizeof(contest{}))
-	os.Stdout.Sync()
-	select {}
 }
