@@ -44,7 +44,7 @@ func numbers(t *testing.T, r Reader) map[string]float64 {
 // The times of threads add up to what the process reports, and
 // those that have ended keep their share.
 func TestThreadTimes(t *testing.T) {
-	target := fixture.Start(t, fixture.Build(t, "threads"))
+	target := fixture.Start(t, fixture.Build(t, "grower"), "thread")
 	r := readerOf(t, threadTimes, target.Pid())
 	before := numbers(t, r)
 	used := target.Answer(t)
@@ -62,7 +62,7 @@ func TestThreadTimes(t *testing.T) {
 // What the process writes, reads and maps is in the files of
 // /proc that are read once a second.
 func TestProcessFiles(t *testing.T) {
-	target := fixture.Start(t, fixture.Build(t, "threads"))
+	target := fixture.Start(t, fixture.Build(t, "grower"), "thread")
 	for name, s := range map[string]Source{"io": processIO, "status": processStatus} {
 		now := numbers(t, readerOf(t, s, target.Pid()))
 		switch name {
