@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -17,22 +18,12 @@ type tree map[string][]byte
 
 // addFolder adds the files of a folder.
 func (t tree) addFolder(as, dir string) error {
-	list, err := os.ReadDir(dir)
-	if err != nil {
+	return fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			t[path.Join(as, name)], err = os.ReadFile(filepath.Join(dir, name))
+		}
 		return err
-	}
-	for _, e := range list {
-		from, to := filepath.Join(dir, e.Name()), path.Join(as, e.Name())
-		if e.IsDir() {
-			err = t.addFolder(to, from)
-		} else {
-			t[to], err = os.ReadFile(from)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	})
 }
 
 // write writes the tree as the archive that Linux unpacks when
