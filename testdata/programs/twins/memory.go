@@ -25,20 +25,14 @@ func await(c chan int) {
 
 // again calls a function at random times, and lets the garbage be collected meanwhile.
 func again(n int, pause time.Duration, f func()) {
-	for range n {
-		go func() {
-			for {
-				f()
-				time.Sleep(some(pause))
-			}
-		}()
-	}
-	go func() {
-		for {
-			time.Sleep(some(time.Second))
-			runtime.GC()
-		}
-	}()
+	repeat(n, func() {
+		f()
+		time.Sleep(some(pause))
+	})
+	repeat(1, func() {
+		time.Sleep(some(time.Second))
+		runtime.GC()
+	})
 }
 
 // pool keeps buffers in a sync.Pool. A goroutine waits for each that it has; who takes it out

@@ -35,18 +35,14 @@ func server() {
 	front.EnableHTTP2 = true
 	front.Config.ErrorLog = quiet
 	front.StartTLS()
-	for range 20 {
-		go func() {
-			client := front.Client()
-			for {
-				ctx, cancel := context.WithTimeout(context.Background(), some(60*time.Millisecond))
-				request, _ := http.NewRequestWithContext(ctx, "POST", front.URL, strings.NewReader("hello"))
-				if answer, err := client.Do(request); err == nil {
-					io.Copy(io.Discard, answer.Body)
-					answer.Body.Close()
-				}
-				cancel()
-			}
-		}()
-	}
+	client := front.Client()
+	repeat(20, func() {
+		ctx, cancel := context.WithTimeout(context.Background(), some(60*time.Millisecond))
+		defer cancel()
+		request, _ := http.NewRequestWithContext(ctx, "POST", front.URL, strings.NewReader("hello"))
+		if answer, err := client.Do(request); err == nil {
+			io.Copy(io.Discard, answer.Body)
+			answer.Body.Close()
+		}
+	})
 }

@@ -14,31 +14,40 @@ import (
 // some is a time of up to a limit.
 func some(limit time.Duration) time.Duration { return rand.N(limit) }
 
+// repeat starts goroutines that call a function again and again.
+func repeat(n int, f func()) {
+	for range n {
+		go func() {
+			for {
+				f()
+			}
+		}()
+	}
+}
+
 // workers are a pool that is made, gets tasks, and is closed, again and again.
 func workers() {
-	go func() {
-		for {
-			tasks, done := make(chan int), make(chan int, 3)
-			var all sync.WaitGroup
-			for range 8 {
-				all.Go(func() {
-					for n := range tasks {
-						time.Sleep(some(2 * time.Millisecond))
-						done <- n
-					}
-				})
-			}
-			go func() { all.Wait(); close(done) }()
-			go func() {
-				for n := range 500 {
-					tasks <- n
+	repeat(1, func() {
+		tasks, done := make(chan int), make(chan int, 3)
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for n := range tasks {
+					time.Sleep(some(2 * time.Millisecond))
+					done <- n
 				}
-				close(tasks)
-			}()
-			for range done {
-			}
+			})
 		}
-	}()
+		go func() { all.Wait(); close(done) }()
+		go func() {
+			for n := range 500 {
+				tasks <- n
+			}
+			close(tasks)
+		}()
+		for range done {
+		}
+	})
 }
 
 // tickers wait for timers of all kinds; nobody else has those.
@@ -54,39 +63,34 @@ func tickers() {
 				}
 			}
 		}()
-		go func() {
-			for {
-				woken := make(chan bool)
-				time.AfterFunc(some(3*time.Second), func() { close(woken) })
-				<-woken
-			}
-		}()
 	}
+	repeat(50, func() {
+		woken := make(chan bool)
+		time.AfterFunc(some(3*time.Second), func() { close(woken) })
+		<-woken
+	})
 }
 
 // group runs errgroups: some end by an error, and all have a limit.
 func group() {
-	for range 4 {
-		go func() {
-			for n := 0; ; n++ {
-				g, ctx := errgroup.WithContext(context.Background())
-				g.SetLimit(3)
-				for i := range 20 {
-					g.Go(func() error {
-						if n%5 == 0 && i == 17 {
-							return errors.New("failed")
-						}
-						select {
-						case <-ctx.Done():
-						case <-time.After(some(100 * time.Millisecond)):
-						}
-						return ctx.Err()
-					})
+	repeat(4, func() {
+		fails := rand.IntN(5) == 0
+		g, ctx := errgroup.WithContext(context.Background())
+		g.SetLimit(3)
+		for i := range 20 {
+			g.Go(func() error {
+				if fails && i == 17 {
+					return errors.New("failed")
 				}
-				g.Wait()
-			}
-		}()
-	}
+				select {
+				case <-ctx.Done():
+				case <-time.After(some(100 * time.Millisecond)):
+				}
+				return ctx.Err()
+			})
+		}
+		g.Wait()
+	})
 }
 
 // pipeline has stages that end one after the other when the source is closed.
@@ -101,28 +105,24 @@ func pipeline() {
 		}()
 		return out
 	}
-	for range 4 {
+	repeat(4, func() {
+		source := make(chan []int)
 		go func() {
-			for {
-				source := make(chan []int)
-				go func() {
-					defer close(source)
-					for i := range 1000 {
-						source <- []int{i}
-						if i%100 == 0 {
-							time.Sleep(some(50 * time.Millisecond))
-						}
-					}
-				}()
-				at := (<-chan []int)(source)
-				for range 30 {
-					at = stage(at)
-				}
-				for range at {
+			defer close(source)
+			for i := range 1000 {
+				source <- []int{i}
+				if i%100 == 0 {
+					time.Sleep(some(50 * time.Millisecond))
 				}
 			}
 		}()
-	}
+		at := (<-chan []int)(source)
+		for range 30 {
+			at = stage(at)
+		}
+		for range at {
+		}
+	})
 }
 
 // A queue is bounded by conditions.
@@ -137,31 +137,25 @@ func conditions() {
 	for range 10 {
 		q := new(queue)
 		q.filled, q.drained = sync.NewCond(&q.mu), sync.NewCond(&q.mu)
-		for range 3 {
-			go func() {
-				for {
-					q.mu.Lock()
-					for q.items.Len() == 0 {
-						q.filled.Wait()
-					}
-					q.items.Remove(q.items.Front())
-					q.drained.Signal()
-					q.mu.Unlock()
-				}
-			}()
-		}
-		go func() {
-			for {
-				q.mu.Lock()
-				for q.items.Len() > 4 {
-					q.drained.Wait()
-				}
-				q.items.PushBack(new([10]int))
-				q.filled.Signal()
-				q.mu.Unlock()
-				time.Sleep(some(20 * time.Millisecond))
+		repeat(3, func() {
+			q.mu.Lock()
+			for q.items.Len() == 0 {
+				q.filled.Wait()
 			}
-		}()
+			q.items.Remove(q.items.Front())
+			q.drained.Signal()
+			q.mu.Unlock()
+		})
+		repeat(1, func() {
+			q.mu.Lock()
+			for q.items.Len() > 4 {
+				q.drained.Wait()
+			}
+			q.items.PushBack(new([10]int))
+			q.filled.Signal()
+			q.mu.Unlock()
+			time.Sleep(some(20 * time.Millisecond))
+		})
 	}
 }
 
@@ -176,31 +170,25 @@ func readers() {
 	for i := range 5 {
 		shelves[i] = &shelf{books: map[int]*[20]int{}}
 	}
-	for range 20 {
-		go func() {
-			for {
-				outer.RLock()
-				s := shelves[rand.IntN(len(shelves))]
-				s.RLock()
-				_ = s.books[rand.IntN(100)]
-				time.Sleep(some(time.Millisecond))
-				s.RUnlock()
-				outer.RUnlock()
-			}
-		}()
-	}
-	go func() {
-		for {
-			outer.Lock()
-			s := shelves[rand.IntN(len(shelves))]
-			s.Lock()
-			s.books[rand.IntN(100)] = new([20]int)
-			time.Sleep(some(2 * time.Millisecond))
-			s.Unlock()
-			outer.Unlock()
-			time.Sleep(some(5 * time.Millisecond))
-		}
-	}()
+	repeat(20, func() {
+		outer.RLock()
+		s := shelves[rand.IntN(len(shelves))]
+		s.RLock()
+		_ = s.books[rand.IntN(100)]
+		time.Sleep(some(time.Millisecond))
+		s.RUnlock()
+		outer.RUnlock()
+	})
+	repeat(1, func() {
+		outer.Lock()
+		s := shelves[rand.IntN(len(shelves))]
+		s.Lock()
+		s.books[rand.IntN(100)] = new([20]int)
+		time.Sleep(some(2 * time.Millisecond))
+		s.Unlock()
+		outer.Unlock()
+		time.Sleep(some(5 * time.Millisecond))
+	})
 }
 
 // contexts are trees of requests. Each waits for its end: by a deadline, or since its parent ends.
@@ -220,11 +208,5 @@ func contexts() {
 		<-answer
 		below.Wait()
 	}
-	for range 5 {
-		go func() {
-			for {
-				request(context.Background(), 3)
-			}
-		}()
-	}
+	repeat(5, func() { request(context.Background(), 3) })
 }
