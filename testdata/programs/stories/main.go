@@ -50,12 +50,8 @@ func number(variant string) int {
 // inParallel runs workers and waits for them.
 func inParallel(workers int, worker func(number int)) {
 	var all sync.WaitGroup
-	for i := 0; i < workers; i++ {
-		all.Add(1)
-		go func(i int) {
-			defer all.Done()
-			worker(i)
-		}(i)
+	for i := range workers {
+		all.Go(func() { worker(i) })
 	}
 	all.Wait()
 }
