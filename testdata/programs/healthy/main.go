@@ -44,6 +44,15 @@ func sleep(name string, wait func()) {
 	}()
 }
 
+// awaited starts a goroutine that waits for a new box, and returns it.
+//
+//go:noinline
+func awaited(name string) *box {
+	b := newBox()
+	sleep(name, func() { <-b.c })
+	return b
+}
+
 // wake adds what wakes such a goroutine.
 func wake(f func()) { wakers = append(wakers, f) }
 

@@ -36,8 +36,7 @@ func init() {
 
 //go:noinline
 func viaDozer(name string, doze func(b *box)) {
-	b := newBox()
-	sleep(name, func() { <-b.c })
+	b := awaited(name)
 	go doze(b)
 }
 

@@ -57,8 +57,7 @@ func init() {
 
 //go:noinline
 func viaMap() {
-	b := newBox()
-	sleep("a map", func() { <-b.c })
+	b := awaited("a map")
 	registry.Store("x", b)
 	wake(func() { v, _ := registry.Load("x"); v.(*box).c <- 1 })
 }
@@ -240,22 +239,19 @@ func viaIter() {
 
 //go:noinline
 func viaSleeper() {
-	b := newBox()
-	sleep("the stack of a goroutine that sleeps", func() { <-b.c })
+	b := awaited("the stack of a goroutine that sleeps")
 	go func() { time.Sleep(soon); b.c <- 1 }()
 }
 
 //go:noinline
 func viaSyscall() {
-	b := newBox()
-	sleep("the stack of a goroutine in a system call", func() { <-b.c })
+	b := awaited("the stack of a goroutine in a system call")
 	go func() { t := syscall.NsecToTimespec(int64(soon)); syscall.Nanosleep(&t, nil); b.c <- 1 }()
 }
 
 //go:noinline
 func viaIO() {
-	b := newBox()
-	sleep("the stack of a goroutine that waits for the network", func() { <-b.c })
+	b := awaited("the stack of a goroutine that waits for the network")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		close(b.c)
@@ -268,8 +264,7 @@ func viaIO() {
 
 //go:noinline
 func viaBusy() {
-	b := newBox()
-	sleep("the registers of a goroutine that runs", func() { <-b.c })
+	b := awaited("the registers of a goroutine that runs")
 	go func() {
 		c := b.c
 		for {
@@ -359,8 +354,7 @@ func viaGlobalCond() {
 //
 //go:noinline
 func viaRotation() {
-	b := newBox()
-	sleep("a pointer that moves", func() { <-b.c })
+	b := awaited("a pointer that moves")
 	parcel = make(chan *box)
 	for range 2 {
 		go func() {
