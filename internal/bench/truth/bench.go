@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,21 +21,16 @@ type bench struct {
 	flags             []string // further ones, of cpprof record
 	others            int      // number of programs that compute meanwhile
 	clockOnly         bool     // runs are not traced, only the CPU clock is compared
-	conditions
+	pinned            bool     // programs run on the first CPU that this program may use
 }
 
-// newBench builds the programs; cpprof too if there is no path of one.
-func newBench(cpprof string) (*bench, error) {
-	packages := []string{"internal/bench/truth/work"}
-	if cpprof == "" {
-		packages = append(packages, "cmd/cpprof")
-	}
-	dir, err := tool.Build(packages...)
+// newBench builds the programs.
+func newBench() (*bench, error) {
+	dir, err := tool.Build("internal/bench/truth/work", "cmd/cpprof")
 	if err != nil {
 		return nil, err
 	}
-	return &bench{dir: dir, work: filepath.Join(dir, "work"),
-		cpprof: cmp.Or(cpprof, filepath.Join(dir, "cpprof"))}, nil
+	return &bench{dir: dir, work: filepath.Join(dir, "work"), cpprof: filepath.Join(dir, "cpprof")}, nil
 }
 
 func (b *bench) close() { os.RemoveAll(b.dir) }

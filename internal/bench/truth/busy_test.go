@@ -17,7 +17,7 @@ import (
 func newTestBench(t *testing.T) *bench {
 	t.Helper()
 	fixture.Long(t) // it records for half a minute
-	b, err := newBench("")
+	b, err := newBench()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func (b *bench) observe(t *testing.T, workload string) *comparison {
 // this happens about once in a thousand runs.
 func TestUtilisationOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
-	b.conditions.pinned, b.length = true, 8*time.Second
+	b.pinned, b.length = true, 8*time.Second
 	for workload, others := range map[string]int{"burn1": 1, "rwmutex": 0} {
 		b.others = others
 		c := b.observe(t, workload)
@@ -84,7 +84,7 @@ func TestUtilisationOfABusyCPULong(t *testing.T) {
 // samples as it can, and four runs count together.
 func TestMomentsOfABusyCPULong(t *testing.T) {
 	b := newTestBench(t)
-	b.conditions.pinned, b.length, b.flags = true, 8*time.Second, []string{"--max-cpu", "0", "--max-overhead", "0"}
+	b.pinned, b.length, b.flags = true, 8*time.Second, []string{"--max-cpu", "0", "--max-overhead", "0"}
 	difference, variance := 0.0, 0.0
 	for _, workload := range []string{"rwmutex", "timers", "rwmutex", "timers"} {
 		u := b.observe(t, workload).use

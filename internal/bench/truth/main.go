@@ -52,10 +52,8 @@ var (
 	pid      = flag.Int("pid", 0, "record this server instead of workloads; it must be built with Go 1.25 or later")
 	url      = flag.String("url", "", "with -pid: the address from which the server's execution trace can be fetched")
 	load     = flag.String("load", "", "with -pid: a shell command that loads the server; it is killed after each run")
-	pin      = flag.Bool("pin", false, "run the workload, cpprof and the other programs on one CPU")
+	onOneCPU = flag.Bool("pin", false, "run the workload, cpprof and the other programs on one CPU")
 	others   = flag.Int("busy", 0, "how many other programs compute meanwhile")
-	nice     = flag.Int("nice", 0, "nice value of the workload, cpprof and the other programs; below 0 keeps the rest of the machine out of it")
-	cpprof   = flag.String("cpprof", "", "the cpprof to record with; built from this checkout if empty")
 	more     = flag.String("record", "", "more flags for cpprof record, with blanks between them")
 	clock    = flag.Bool("clock", false, "do not trace: hold only the utilisation against the CPU clock")
 	keep     = flag.String("keep", "", "keep recordings and traces in this folder")
@@ -72,13 +70,13 @@ func run() (good bool, err error) {
 	if *repeat < 1 || *seconds < 1 || flag.NArg() > 0 || (*pid == 0 || *clock) != (*url == "") {
 		return false, fmt.Errorf("want at least one second and one run, -url with -pid and without -clock, and no arguments")
 	}
-	b, err := newBench(*cpprof)
+	b, err := newBench()
 	if err != nil {
 		return false, err
 	}
 	defer b.close()
-	b.conditions = conditions{pinned: *pin, nice: *nice}
-	b.others, b.flags, b.keep, b.clockOnly = *others, strings.Fields(*more), *keep, *clock
+	b.pinned, b.others, b.flags = *onOneCPU, *others, strings.Fields(*more)
+	b.keep, b.clockOnly = *keep, *clock
 	b.length = time.Duration(*seconds * float64(time.Second))
 	names, observe := []string{fmt.Sprintf("process %d", *pid)}, b.server
 	if *pid == 0 {

@@ -29,43 +29,32 @@ func (b *bench) workloads() ([]string, error) {
 	return strings.Split(strings.TrimSpace(list), ", "), nil
 }
 
-// conditions are how programs are run.
-type conditions struct {
-	pinned bool // on the first CPU that this program may use
-	nice   int
-}
-
-// start starts a program under these conditions: it inherits
-// them from the thread that starts it.
-func (c conditions) start(cmd *exec.Cmd) (err error) {
+// start starts a program. It inherits the CPU of the thread that
+// starts it.
+func (b *bench) start(cmd *exec.Cmd) (err error) {
+	if !b.pinned {
+		return cmd.Start()
+	}
 	halt.OnEndingThread(func() {
-		if err = c.apply(); err == nil {
+		if err = pin(); err == nil {
 			err = cmd.Start()
 		}
 	})
 	return err
 }
 
-// apply applies the conditions to the calling thread.
-func (c conditions) apply() error {
-	if c.pinned {
-		var all, one unix.CPUSet
-		if err := unix.SchedGetaffinity(0, &all); err != nil {
-			return os.NewSyscallError("sched_getaffinity", err)
-		}
-		cpu := 0
-		for !all.IsSet(cpu) {
-			cpu++
-		}
-		one.Set(cpu)
-		if err := unix.SchedSetaffinity(0, &one); err != nil {
-			return os.NewSyscallError("sched_setaffinity", err)
-		}
+// pin binds the calling thread to one CPU.
+func pin() error {
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return os.NewSyscallError("sched_getaffinity", err)
 	}
-	if c.nice == 0 {
-		return nil
+	cpu := 0
+	for !all.IsSet(cpu) {
+		cpu++
 	}
-	return os.NewSyscallError("setpriority", unix.Setpriority(unix.PRIO_PROCESS, 0, c.nice))
+	one.Set(cpu)
+	return os.NewSyscallError("sched_setaffinity", unix.SchedSetaffinity(0, &one))
 }
 
 // compute starts a number of programs that compute until stop is called.
