@@ -22,8 +22,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/internal/bench/tool"
 	"github.com/cpprof/cpprof/sampledata/interchange"
@@ -92,26 +90,14 @@ func write(path string) error {
 	if err != nil {
 		return err
 	}
-	if !*shuffle {
-		if err := interchange.WritePprof(f, recording); err != nil {
-			return err
-		}
-		return f.Close()
-	}
-	r, w, err := os.Pipe()
+	p, err := interchange.PprofOf(recording)
 	if err != nil {
 		return err
 	}
-	go func() {
-		_ = interchange.WritePprof(w, recording) // the reader fails, too
-		w.Close()
-	}()
-	p, err := profile.Parse(r)
-	if err != nil {
-		return err
+	if *shuffle {
+		random := rand.New(rand.NewPCG(1, 2))
+		random.Shuffle(len(p.Sample), func(i, j int) { p.Sample[i], p.Sample[j] = p.Sample[j], p.Sample[i] })
 	}
-	random := rand.New(rand.NewPCG(1, 2))
-	random.Shuffle(len(p.Sample), func(i, j int) { p.Sample[i], p.Sample[j] = p.Sample[j], p.Sample[i] })
 	if err := p.Write(f); err != nil {
 		return err
 	}
