@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +57,10 @@ func run() (failed int, err error) {
 	defer os.RemoveAll(dir)
 	var machines []*machine
 	for _, m := range all {
-		if m.trials = m.chosen(*only); len(m.trials) == 0 {
+		m.trials = slices.DeleteFunc(m.trials, func(t trial) bool {
+			return !strings.Contains(m.arch+": "+t.name, *only)
+		})
+		if len(m.trials) == 0 {
 			continue
 		}
 		if err := m.prepare(filepath.Join(dir, m.arch)); err != nil {
@@ -81,16 +85,6 @@ func run() (failed int, err error) {
 		failed += m.print()
 	}
 	return failed, errors.Join(errs...)
-}
-
-// chosen returns the trials that have a text in their names.
-func (m *machine) chosen(text string) (list []trial) {
-	for _, t := range m.trials {
-		if strings.Contains(m.arch+": "+t.name, text) {
-			list = append(list, t)
-		}
-	}
-	return list
 }
 
 // print prints what came of each trial, "second" if its first
