@@ -17,20 +17,15 @@ type account struct {
 	mu      sync.Mutex
 }
 
+var others = map[string]func(){"turns": takeTurns, "itself": lockAgain, "lenders": lend}
+
 func main() {
 	pairs := 1
-	switch {
-	case len(os.Args) > 1 && os.Args[1] == "turns":
-		pairs = 0
-		takeTurns()
-	case len(os.Args) > 1 && os.Args[1] == "itself":
-		pairs = 0
-		lockAgain()
-	case len(os.Args) > 1 && os.Args[1] == "lenders":
-		pairs = 0
-		lend()
-	case len(os.Args) > 1:
-		pairs, _ = strconv.Atoi(os.Args[1])
+	if len(os.Args) > 1 {
+		if begin := others[os.Args[1]]; begin != nil {
+			begin()
+		}
+		pairs, _ = strconv.Atoi(os.Args[1]) // 0 for another program
 	}
 	for range pairs {
 		var both sync.WaitGroup
