@@ -15,13 +15,11 @@ import (
 func main() {
 	conn, err := amqp.Dial("amqp://guest:guest@" + elsewhere(accept(broker)) + "/")
 	check(err)
-	var kinds []func()
-	for range 2 {
+	crew(2, 0, func(int) func() {
 		ch, err := conn.Channel()
 		check(err)
-		kinds = append(kinds, func() { publish(ch) })
-	}
-	workers(0, kinds...)
+		return func() { publish(ch) }
+	})
 }
 
 func publish(ch *amqp.Channel) {

@@ -13,12 +13,10 @@ import (
 // A textfile collector writes 300 series to a file, again and again.
 func main() {
 	family := requestsTotal()
-	var kinds []func()
-	for n := range 2 {
+	crew(2, 5*time.Millisecond, func(n int) func() {
 		file := filepath.Join(os.Getenv("WORK_DIR"), fmt.Sprint(n, ".prom"))
-		kinds = append(kinds, func() { collect(family, file) })
-	}
-	workers(5*time.Millisecond, kinds...)
+		return func() { collect(family, file) }
+	})
 }
 
 func collect(family *dto.MetricFamily, file string) {

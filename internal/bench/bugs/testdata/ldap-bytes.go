@@ -13,13 +13,11 @@ const entries = 100
 
 func main() {
 	address := elsewhere(accept(answer))
-	var kinds []func()
-	for range 8 {
+	crew(8, time.Millisecond, func(int) func() {
 		c, err := ldap.Dial("tcp", address)
 		check(err)
-		kinds = append(kinds, func() { search(c) })
-	}
-	workers(time.Millisecond, kinds...)
+		return func() { search(c) }
+	})
 }
 
 func search(c *ldap.Conn) {
@@ -33,11 +31,7 @@ func search(c *ldap.Conn) {
 
 // answer answers each search, which is short, with entries.
 func answer(c net.Conn) {
-	request := make([]byte, 1<<10)
-	for {
-		if _, err := c.Read(request); err != nil {
-			return
-		}
+	each(c, func(request []byte) {
 		id := request[2 : 4+request[3]] // as it is sent back
 		var all bytes.Buffer
 		for range entries {
@@ -46,7 +40,7 @@ func answer(c net.Conn) {
 		}
 		message(&all, id, "e\x07\x0a\x01\x00\x04\x00\x04\x00") // done
 		c.Write(all.Bytes())
-	}
+	})
 }
 
 func message(to *bytes.Buffer, id []byte, what string) {

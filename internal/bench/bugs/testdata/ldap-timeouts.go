@@ -10,14 +10,12 @@ import (
 
 func main() {
 	address := elsewhere(accept(answer))
-	var kinds []func()
-	for range 8 {
+	crew(8, time.Millisecond, func(int) func() {
 		c, err := ldap.Dial("tcp", address)
 		check(err)
 		c.SetTimeout(time.Minute)
-		kinds = append(kinds, func() { search(c) })
-	}
-	workers(time.Millisecond, kinds...)
+		return func() { search(c) }
+	})
 }
 
 func search(c *ldap.Conn) {
@@ -29,12 +27,8 @@ func search(c *ldap.Conn) {
 // answer finds nothing in each search, which is short.
 func answer(c net.Conn) {
 	const done = "e\x07\x0a\x01\x00\x04\x00\x04\x00"
-	request := make([]byte, 1<<10)
-	for {
-		if _, err := c.Read(request); err != nil {
-			return
-		}
+	each(c, func(request []byte) {
 		id := request[2 : 4+request[3]] // as it is sent back
 		fmt.Fprintf(c, "0%c%s%s", len(id)+len(done), id, done)
-	}
+	})
 }

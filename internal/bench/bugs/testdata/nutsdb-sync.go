@@ -16,13 +16,11 @@ func main() {
 	check(err)
 	db, err := nutsdb.Open(options)
 	check(err)
-	var kinds []func()
-	for n := range 2 {
-		kinds = append(kinds, func() {
+	crew(2, 5*time.Millisecond, func(n int) func() {
+		return func() {
 			check(db.Update(func(tx *nutsdb.Tx) error { return order(tx, n) }))
-		})
-	}
-	workers(5*time.Millisecond, kinds...)
+		}
+	})
 }
 
 func order(tx *nutsdb.Tx, n int) error {

@@ -39,6 +39,15 @@ func workers(pause time.Duration, kinds ...func()) {
 	observe()
 }
 
+// crew runs goroutines that have a kind of piece each, by their numbers.
+func crew(goroutines int, pause time.Duration, kind func(n int) func()) {
+	kinds := make([]func(), goroutines)
+	for n := range kinds {
+		kinds[n] = kind(n)
+	}
+	workers(pause, kinds...)
+}
+
 // observe takes profiles if PROFILES names a folder. Otherwise it waits for
 // SIGTERM, and prints the pieces, the time that they took, and its own.
 func observe() {
@@ -135,6 +144,18 @@ func accept(serve func(net.Conn)) func(net.Listener) {
 			check(err)
 			go serve(c)
 		}
+	}
+}
+
+// each calls a function with each text that comes from a connection, and is short.
+func each(c net.Conn, answer func(text []byte)) {
+	text := make([]byte, 1<<10)
+	for {
+		n, err := c.Read(text)
+		if err != nil {
+			return
+		}
+		answer(text[:n])
 	}
 }
 

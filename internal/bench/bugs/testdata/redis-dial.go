@@ -33,18 +33,13 @@ func serve(raw net.Conn) {
 	defer raw.Close()
 	time.Sleep(10 * time.Millisecond)
 	c := tls.Server(raw, &tls.Config{Certificates: []tls.Certificate{certificate}})
-	request := make([]byte, 1<<10)
-	for {
-		n, err := c.Read(request)
-		if err != nil {
-			return
-		}
-		if bytes.Contains(request[:n], []byte("hello")) {
+	each(c, func(request []byte) {
+		if bytes.Contains(request, []byte("hello")) {
 			fmt.Fprint(c, "-ERR unknown command\r\n")
 		} else {
 			fmt.Fprint(c, ":1\r\n")
 		}
-	}
+	})
 }
 
 var certificate = func() tls.Certificate {

@@ -19,11 +19,9 @@ func main() {
 		servers = append(servers, &redis.Pool{MaxIdle: 16, Dial: dial})
 	}
 	locks := redsync.New(servers)
-	var kinds []func()
-	for n := range 4 {
-		kinds = append(kinds, func() { book(locks.NewMutex(fmt.Sprint("job-", n))) })
-	}
-	workers(2*time.Millisecond, kinds...)
+	crew(4, 2*time.Millisecond, func(n int) func() {
+		return func() { book(locks.NewMutex(fmt.Sprint("job-", n))) }
+	})
 }
 
 func book(m *redsync.Mutex) {
@@ -33,17 +31,12 @@ func book(m *redsync.Mutex) {
 }
 
 func serve(c net.Conn) {
-	request := make([]byte, 1<<10)
-	for {
-		n, err := c.Read(request)
-		if err != nil {
-			return
-		}
+	each(c, func(request []byte) {
 		time.Sleep(3 * time.Millisecond)
-		if bytes.Contains(request[:n], []byte("SET")) {
+		if bytes.Contains(request, []byte("SET")) {
 			fmt.Fprint(c, "+OK\r\n")
 		} else {
 			fmt.Fprint(c, ":1\r\n")
 		}
-	}
+	})
 }
