@@ -2,8 +2,10 @@
 package tool
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/cpprof/cpprof/internal/termtext"
 )
@@ -37,4 +39,10 @@ func Build(packages ...string) (folder string, err error) {
 		return "", err
 	}
 	return folder, nil
+}
+
+// Median sorts values, and returns the middle one.
+func Median[T cmp.Ordered](all []T) T {
+	slices.Sort(all)
+	return all[len(all)/2]
 }
