@@ -73,6 +73,17 @@ func (t *target) count() (n int64, at time.Time, err error) {
 	return n, time.Now(), err
 }
 
+// measures are the costs of sampling.
+type measures struct {
+	Median, P90, P99, Longest int     // of the halts, in µs
+	CPU                       float64 // processor time of the sampler, in cores, without attaching
+	Halted                    float64 // share of the time that the target was halted
+	Rate                      float64 // samples a second
+	MB                        int     // largest memory use of the sampler
+	Reused                    float64 // share of the stacks that were reused
+	Rechecked, Wrong          int
+}
+
 // A sampling is a sampler that runs in a process of its own. It
 // ends by itself or when its input is closed.
 type sampling struct {

@@ -39,12 +39,6 @@ func main() {
 	tool.Main("monitors", func() (good bool, err error) { return true, run(*rounds) })
 }
 
-// A program is one that is sampled.
-type program struct {
-	name, file string
-	args       []string
-}
-
 func run(rounds int) error {
 	dir, err := tool.Build("cmd/cpprof", "testdata/programs/states")
 	if err != nil {
@@ -52,14 +46,18 @@ func run(rounds int) error {
 	}
 	defer os.RemoveAll(dir)
 	fmt.Printf("%s/%s, %s, %d processors\n", runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU())
-	for _, p := range []program{
+	for _, p := range []struct {
+		name, file string
+		args       []string
+	}{
 		{"the demo", "cpprof", []string{"serve-the-demo"}},
 		{"1,000 goroutines", "states", []string{"parked", "1000"}},
 	} {
-		c, err := start(dir, p)
-		if err != nil {
+		c := exec.Command(filepath.Join(dir, p.file), p.args...)
+		if err := c.Start(); err != nil {
 			return err
 		}
+		time.Sleep(time.Second) // until it does what it does
 		with, without, err := measure(dir, c.Process.Pid, rounds)
 		sources, failed := measureSources(c.Process.Pid, 100)
 		c.Process.Kill()
@@ -100,16 +98,6 @@ func printSources(sources []sourceCost) {
 		fmt.Printf("%-28s %8v %12v %12v\n", s.name, s.every, median.Round(100*time.Nanosecond), share.Round(100*time.Nanosecond))
 	}
 	fmt.Printf("%-28s %8s %12s %12v\n", "all", "", "", all.Round(100*time.Nanosecond))
-}
-
-// start starts a program, and waits a moment until it does what it does.
-func start(dir string, p program) (*exec.Cmd, error) {
-	c := exec.Command(filepath.Join(dir, p.file), p.args...)
-	if err := c.Start(); err != nil {
-		return nil, err
-	}
-	time.Sleep(time.Second)
-	return c, nil
 }
 
 // costs are what samples cost.
