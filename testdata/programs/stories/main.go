@@ -6,7 +6,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 )
@@ -36,16 +35,6 @@ var (
 	compared  int64            // pairs of elements
 	setSize   int64        = 1 // number of elements that are sorted together
 )
-
-// number returns a variant that is a number.
-func number(variant string) int {
-	n, err := strconv.Atoi(variant)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	return n
-}
 
 // inParallel runs workers and waits for them.
 func inParallel(workers int, worker func(number int)) {

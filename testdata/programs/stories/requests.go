@@ -3,6 +3,7 @@ package main
 import (
 	"log"
 	"math/rand"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -91,7 +92,10 @@ func newer() { time.Sleep(2 * time.Millisecond) }
 // lock of package log. With a negative number, each worker has a table and a
 // log of its own.
 func scale(variant string) func() {
-	workers := number(variant)
+	workers, err := strconv.Atoi(variant)
+	if err != nil {
+		panic(err)
+	}
 	shared := newTable()
 	tables := func() *table { return shared }
 	if workers < 0 {

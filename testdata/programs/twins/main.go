@@ -17,15 +17,11 @@ var twins = map[string]func(){
 }
 
 func main() {
-	start := func() {}
-	if len(os.Args) > 1 {
-		start = twins[os.Args[1]]
-	}
-	if len(os.Args) < 2 || start == nil {
+	if len(os.Args) < 2 || twins[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "give one of", slices.Sorted(maps.Keys(twins)))
 		os.Exit(2)
 	}
-	start()
+	twins[os.Args[1]]()
 	fmt.Println("ready")
 	select {}
 }
