@@ -59,12 +59,18 @@ func readArcflow(in *Input, o Options) (*sampledata.Recording, error) {
 func arcflowTree(r io.Reader, meter string,
 	budget *memory.Budget) (tree *calltree.Tree, open int, err error) {
 	e := NewEvents(meter, meter)
-	counted := treeMemory{budget: budget, b: e.b}
+	nodes := 0
 	err = eachLine(r, "arcflow trace", func(line string) error {
 		if err := e.record(line); err != nil {
 			return err
 		}
-		return counted.charge(len(line), len(e.current.stack))
+		if more := e.b.Len() - nodes; more > 0 {
+			nodes += more
+			if err := budget.Take(int64(more*nodeMemory + len(line))); err != nil {
+				return err
+			}
+		}
+		return budget.Fits(int64(len(e.current.stack)) * callMemory)
 	})
 	if err != nil {
 		return nil, 0, err
@@ -75,6 +81,12 @@ func arcflowTree(r io.Reader, meter string,
 	tree, err = e.Tree()
 	return tree, e.open, err
 }
+
+// What a tree takes while it is built, in bytes.
+const (
+	nodeMemory = 150 // of a node, with one metric, without its name
+	callMemory = 48  // of a call that is open
+)
 
 // record adds one line of a text trace to the events.
 func (e *Events) record(line string) error {
