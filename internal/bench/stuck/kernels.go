@@ -23,7 +23,6 @@ type kernel struct {
 	path    string // its executable
 	simple  bool   // it runs with one processor
 	leaks   []*regexp.Regexp
-	flaky   bool
 	healthy bool // it leaks nothing
 }
 
@@ -215,7 +214,7 @@ func expectations(path string) (all []kernel, err error) {
 		if !ok || id.Name != "makeTest" && id.Name != "makeFlakyTest" {
 			return true
 		}
-		k := kernel{simple: id.Name == "makeTest", flaky: id.Name == "makeFlakyTest", healthy: len(call.Args) == 1}
+		k := kernel{simple: id.Name == "makeTest", healthy: len(call.Args) == 1}
 		for i, a := range call.Args {
 			text, err := strconv.Unquote(a.(*ast.BasicLit).Value)
 			if err != nil {

@@ -35,7 +35,6 @@ func (v interval) has(at int64) bool { return v.from <= at && at < v.to }
 type life struct {
 	id    int64
 	start string // the function of its go statement
-	born  bool   // in the trace
 	spans []span // without gaps, but where the trace does not know when things happened
 
 	now   state
@@ -141,7 +140,7 @@ func (t *tracer) transition(at trace.Time, st trace.StateTransition) {
 	from, to := st.Goroutine()
 	l, known := t.alive[id]
 	if !known {
-		l = &life{id: int64(id), born: from == trace.GoNotExist, since: at}
+		l = &life{id: int64(id), since: at}
 		if from == trace.GoUndetermined {
 			// It has been in this state since the trace began:
 			// the trace has a state that never changes only
