@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -53,10 +54,7 @@ type program struct {
 
 func newProgram(t *testing.T, when string, times int) *program {
 	t.Helper()
-	w, err := ParseWhen(when)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(ParseWhen(when))(t)
 	p := &program{t: t}
 	p.Keeper = Keep(sampledata.Header{Start: time.Unix(1000, 0)}, KeepOptions{
 		Ring: sampledata.RingOptions{Keep: 10 * time.Second, Memory: int64(memory.Default())}, Quota: NewQuota(times), When: w,

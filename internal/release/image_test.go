@@ -17,6 +17,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // fakeParts returns a folder with files of the names that an image has.
@@ -24,9 +26,7 @@ func fakeParts(t *testing.T, says string, mode os.FileMode) string {
 	t.Helper()
 	folder := t.TempDir()
 	for _, name := range []string{"LICENSE", "cpprof", "kubectl-cpprof", "README.md"} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(says+name), mode); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(filepath.Join(folder, name), []byte(says+name), mode))
 	}
 	return folder
 }
@@ -40,19 +40,12 @@ func TestImage(t *testing.T) {
 		r.folder = t.TempDir()
 		var images []v1.Image
 		for _, p := range platforms[:2] {
-			one, err := r.image(p, fakeParts(t, p.processor, os.FileMode(0o600+i*0o44)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			one := fixture.Must(r.image(p, fakeParts(t, p.processor, os.FileMode(0o600+i*0o44))))(t)
 			images = append(images, one)
 		}
-		if err := r.writeImages(images); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.writeImages(images))
 		text, err := os.ReadFile(filepath.Join(r.folder, "cpprof_1.2.3_linux_image.tar"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		made = append(made, text)
 	}
 	if !bytes.Equal(made[0], made[1]) {
@@ -89,17 +82,11 @@ type unpacked struct{ name, config, files string }
 // checksums, and writes its files to a folder.
 func unpackImage(t *testing.T, path string, p platform, folder string) unpacked {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(path))(t)
 	defer f.Close()
 	blobs := t.TempDir()
 	untar(t, f, blobs)
-	top, err := layout.ImageIndexFromPath(blobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := fixture.Must(layout.ImageIndexFromPath(blobs))(t)
 	if err := validate.Index(top); err != nil {
 		t.Error(err)
 	}
@@ -107,32 +94,20 @@ func unpackImage(t *testing.T, path string, p platform, folder string) unpacked 
 	if err != nil || len(m.Manifests) != 1 {
 		t.Fatalf("%v, %v: want one image", m, err)
 	}
-	all, err := top.ImageIndex(m.Manifests[0].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := all.IndexManifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fixture.Must(top.ImageIndex(m.Manifests[0].Digest))(t)
+	list := fixture.Must(all.IndexManifest())(t)
 	at := slices.IndexFunc(list.Manifests, func(d v1.Descriptor) bool {
 		return d.Platform != nil && d.Platform.OS == p.system && d.Platform.Architecture == p.processor
 	})
 	if at < 0 {
 		t.Fatalf("no image for %v: %v", p, list)
 	}
-	i, err := all.Image(list.Manifests[at].Digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := fixture.Must(all.Image(list.Manifests[at].Digest))(t)
 	layers, err := i.Layers()
 	if err != nil || len(layers) != 1 {
 		t.Fatalf("%d layers, %v", len(layers), err)
 	}
-	layer, err := layers[0].Uncompressed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	layer := fixture.Must(layers[0].Uncompressed())(t)
 	defer layer.Close()
 	return unpacked{m.Manifests[0].Annotations["io.containerd.image.name"], configOf(t, i), untar(t, layer, folder)}
 }
@@ -140,18 +115,10 @@ func unpackImage(t *testing.T, path string, p platform, folder string) unpacked 
 // configOf returns the configuration of an image without its list of layers.
 func configOf(t *testing.T, i v1.Image) string {
 	t.Helper()
-	c, err := i.ConfigFile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(i.ConfigFile())(t)
+	text := fixture.Must(json.Marshal(c))(t)
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(text, &fields))
 	before, after, ok := strings.Cut(string(text), `"rootfs":`+string(fields["rootfs"])+",")
 	if !ok {
 		t.Fatalf("no layers in %s", text)
@@ -168,9 +135,7 @@ func untar(t *testing.T, from io.Reader, folder string) string {
 		if errors.Is(err, io.EOF) {
 			return list.String()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		fmt.Fprintf(&list, "%v %d:%d %s\n", h.FileInfo().Mode(), h.Uid, h.Gid, h.Name)
 		path := filepath.Join(folder, h.Name)
 		if h.Typeflag == tar.TypeDir {
@@ -181,8 +146,6 @@ func untar(t *testing.T, from io.Reader, folder string) string {
 				err = os.WriteFile(path, text, h.FileInfo().Mode())
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 	}
 }

@@ -26,13 +26,8 @@ func TestReleaseLong(t *testing.T) {
 		t.Skipf("no release for %v", p)
 	}
 	r := &release{version: "v1.2.3", folder: t.TempDir(), date: time.Unix(1e9, 0).UTC()}
-	if err := r.make([]platform{p}); err != nil {
-		t.Fatal(err)
-	}
-	list, err := files(r.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.make([]platform{p}))
+	list := fixture.Must(files(r.folder))(t)
 	var want []string
 	for _, end := range []string{".apk", ".cdx.json", ".deb", ".rpm", ".tar.gz"} {
 		want = append(want, filepath.Base(r.name(p, end)))

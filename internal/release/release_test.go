@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // An archive depends on what is in it, and on nothing of the
@@ -15,9 +17,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 	var made [][]byte
 	for i := range 2 {
 		folder := filepath.Join(t.TempDir(), "parts")
-		if err := os.MkdirAll(filepath.Join(folder, "man"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.MkdirAll(filepath.Join(folder, "man"), 0o700))
 		names := []string{"cpprof", "man/cpprof.1"}
 		if i == 1 {
 			names = []string{"man/cpprof.1", "cpprof"}
@@ -29,13 +29,8 @@ func TestArchivesAreReproducible(t *testing.T) {
 		}
 		r := release{date: time.Unix(1e9, 0)}
 		path := filepath.Join(t.TempDir(), "a.tar.gz")
-		if err := r.writeArchive(path, folder); err != nil {
-			t.Fatal(err)
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.writeArchive(path, folder))
+		text := fixture.Must(os.ReadFile(path))(t)
 		made = append(made, text)
 		time.Sleep(time.Millisecond)
 	}
@@ -72,9 +67,7 @@ func TestChangedCheckoutIsRefused(t *testing.T) {
 	checkout := t.TempDir()
 	write := func(name string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(checkout, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(filepath.Join(checkout, name), nil, 0o600))
 	}
 	say := func(args ...string) {
 		t.Helper()
@@ -93,9 +86,7 @@ func TestChangedCheckoutIsRefused(t *testing.T) {
 		t.Errorf("the commit's date is %v, %v", date, err)
 	}
 	write("new.go")
-	if err := os.Remove(filepath.Join(checkout, "kept.go")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Remove(filepath.Join(checkout, "kept.go")))
 	err := checkClean(checkout)
 	if err == nil || !strings.Contains(err.Error(), "D kept.go\n?? new.go") || !strings.Contains(err.Error(), "stash") {
 		t.Errorf("a changed checkout: %v", err)

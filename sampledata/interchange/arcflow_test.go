@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -15,12 +16,8 @@ import (
 func arcflowOf(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
 	tree, _, err := arcflowTree(strings.NewReader(strings.Join(lines, "\n")), "CPU time", memory.NewBudget(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	fixture.Check(t, tree.Check())
 	return tree
 }
 
@@ -105,9 +102,7 @@ func TestEventsAndStacksAgree(t *testing.T) {
 		}
 		start := at
 		check := func(err error) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 		}
 		check(e.Switch(at, "thread"))
 		var open []string
@@ -185,8 +180,6 @@ func FuzzReadArcflow(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := tree.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, tree.Check())
 	})
 }

@@ -29,13 +29,8 @@ func crashed(t *testing.T, program, last string, longer time.Duration) (core str
 	folder := t.TempDir()
 	c := exec.Command(program)
 	c.Dir, c.Env = folder, append(os.Environ(), "GOTRACEBACK=crash")
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(c.StdoutPipe())(t)
+	fixture.Check(t, c.Start())
 	defer c.Process.Kill()
 	printed := bufio.NewScanner(out)
 	for printed.Scan() {
@@ -44,17 +39,13 @@ func crashed(t *testing.T, program, last string, longer time.Duration) (core str
 			break
 		}
 	}
-	if err := printed.Err(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, printed.Err())
 	time.Sleep(longer)
 	limit := unix.Rlimit{Cur: 1 << 30, Max: 1 << 30}
 	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_CORE, &limit, nil); err != nil {
 		t.Skipf("core dumps can't be allowed here: %v", err)
 	}
-	if err := c.Process.Signal(syscall.SIGABRT); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Process.Signal(syscall.SIGABRT))
 	_ = c.Wait()
 	files, err := filepath.Glob(filepath.Join(folder, "core*"))
 	if err != nil || len(files) != 1 {
@@ -78,13 +69,8 @@ func TestCoreDump(t *testing.T) {
 	var path string
 	for longer := 10 * time.Millisecond; ; longer *= 2 { // its goroutines may not wait yet
 		path, _ = crashed(t, program, "0x", longer)
-		r, err := readCoreOf(path, program)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(readCoreOf(path, program))(t)
+		fixture.Check(t, r.Check())
 		if r.Samples.Len() != 1 || !r.Complete() || r.Header.Sampler.Backend != sampledata.FromDump || r.Header.PID == 0 {
 			t.Fatalf("%d samples of %+v", r.Samples.Len(), r.Header)
 		}
@@ -114,9 +100,7 @@ func TestCoreDump(t *testing.T) {
 func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 	t.Helper()
 	var text strings.Builder
-	if err := sampledata.WriteText(&text, r); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sampledata.WriteText(&text, r))
 	for _, word := range words {
 		if !strings.Contains(text.String(), word) {
 			return word
@@ -128,16 +112,11 @@ func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 // damageCore reads damaged copies of a core dump: each is
 // refused, or what is left of it is sound.
 func damageCore(t *testing.T, path, program string) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(os.ReadFile(path))(t)
 	copied := filepath.Join(t.TempDir(), "core")
 	write := func(data []byte) {
 		t.Helper()
-		if err := os.WriteFile(copied, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(copied, data, 0o666))
 	}
 	try := func(what string) {
 		t.Helper()
@@ -152,10 +131,7 @@ func damageCore(t *testing.T, path, program string) {
 		try("cut")
 	}
 	write(data)
-	file, err := os.OpenFile(copied, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fixture.Must(os.OpenFile(copied, os.O_WRONLY, 0))(t)
 	defer file.Close()
 	for at := int64(24); at < 1200; at += 97 {
 		_, err := file.WriteAt([]byte{data[at] ^ 0xff}, at)
@@ -164,10 +140,7 @@ func damageCore(t *testing.T, path, program string) {
 			t.Fatal(err, again)
 		}
 	}
-	in, err := Stream(bytes.NewReader(data), "standard input", Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := fixture.Must(Stream(bytes.NewReader(data), "standard input", Auto))(t)
 	if _, err := in.Recording(Options{Program: program}); err == nil || !strings.Contains(err.Error(), "not a stream") {
 		t.Errorf("of a stream: %v", err)
 	}
@@ -178,16 +151,11 @@ func TestCutCoresLong(t *testing.T) {
 	fixture.Long(t)
 	program := fixture.Build(t, "mutex")
 	path, _ := crashed(t, program, "0x", 50*time.Millisecond)
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := fixture.Must(os.ReadFile(path))(t)
 	cut := filepath.Join(t.TempDir(), "core")
 	for i := range 12 {
 		n := len(whole) - i*i*len(whole)/144
-		if err := os.WriteFile(cut, whole[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(cut, whole[:n], 0o600))
 		r, err := readCoreOf(cut, program)
 		if complete := err == nil && r.Complete(); complete != (i == 0) {
 			t.Errorf("%d of %d bytes: %v", n, len(whole), err)

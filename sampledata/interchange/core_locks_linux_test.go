@@ -17,10 +17,7 @@ func crashedWaiting(t *testing.T, program, last string, waiting func(lines []str
 	t.Helper()
 	for longer := 10 * time.Millisecond; ; longer *= 2 {
 		path, lines := crashed(t, program, last, longer)
-		r, err := readCoreOf(path, program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(readCoreOf(path, program))(t)
 		blocked := 0
 		for _, run := range r.Runs.All() {
 			if run.Run == sampledata.Blocked {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
@@ -24,9 +25,7 @@ func bombOfSamples(t *testing.T) []byte {
 		SampleType: []*profile.ValueType{{Type: "cpu", Unit: "ns"}}, Function: []*profile.Function{f}, Location: []*profile.Location{l},
 	}
 	var b bytes.Buffer
-	if err := p.WriteUncompressed(&b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.WriteUncompressed(&b))
 	sample := protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), []byte{0x0a, 1, 1, 0x12, 1, 1})
 	return append(b.Bytes(), bytes.Repeat(sample, 800_000)...)
 }
@@ -53,9 +52,7 @@ func deepStacks(t *testing.T) []byte {
 func written(t *testing.T, p *profile.Profile) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.Write(&b))
 	return b.Bytes()
 }
 
@@ -85,9 +82,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, err := Stream(bytes.NewReader(bomb), "bomb", Auto)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			_, err = in.Recording(Options{MaxMemory: maxMemory})

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/google/pprof/profile"
@@ -28,9 +29,7 @@ func readBytes(t testing.TB, data []byte, o Options) (*sampledata.Recording, err
 	}
 	r, err := in.Recording(o)
 	if err == nil {
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 	}
 	return r, err
 }
@@ -39,21 +38,13 @@ func readBytes(t testing.TB, data []byte, o Options) (*sampledata.Recording, err
 // of pprof's own library.
 func TestReadsTheRuntimesProfiles(t *testing.T) {
 	var file bytes.Buffer
-	if err := runtimepprof.Lookup("goroutine").WriteTo(&file, 0); err != nil {
-		t.Fatal(err)
-	}
-	theirs, err := profile.ParseData(file.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, runtimepprof.Lookup("goroutine").WriteTo(&file, 0))
+	theirs := fixture.Must(profile.ParseData(file.Bytes()))(t)
 	want := int64(0)
 	for _, s := range theirs.Sample {
 		want += s.Value[0]
 	}
-	r, err := readBytes(t, file.Bytes(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, file.Bytes(), Options{}))(t)
 	if got := r.Profile.Total(0); want == 0 || !got.IsInt() || got.Num().Int64() != want || r.Profile.Main().Name != "goroutine" {
 		t.Errorf("%s of %s, want %d goroutines", got, r.Profile.Main().Name, want)
 	}
@@ -70,9 +61,7 @@ func TestDefaultSampleType(t *testing.T) {
 	types := []*profile.ValueType{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "bytes"}}
 	for _, c := range []struct{ theDefault, want string }{{"", "space"}, {"objects", "objects"}, {"nosuch", "space"}} {
 		r, err := readBytes(t, encoded(t, &profile.Profile{SampleType: types, DefaultSampleType: c.theDefault}).Bytes(), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		if got := r.Profile.Main().Name; got != c.want || len(r.Profile.Shown) != 2 {
 			t.Errorf("default %q: first of %d is %s, want %s", c.theDefault, len(r.Profile.Shown), got, c.want)
 		}
@@ -82,9 +71,7 @@ func TestDefaultSampleType(t *testing.T) {
 func encoded(t testing.TB, p *profile.Profile) *bytes.Buffer {
 	t.Helper()
 	var file bytes.Buffer
-	if err := p.Write(&file); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.Write(&file))
 	return &file
 }
 
@@ -129,10 +116,7 @@ func TestHitsThatDoNotFit(t *testing.T) {
 	for range 3 {
 		b.Add(0, b.Stack("f"), 1<<62, 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	if err := writeTree(&bytes.Buffer{}, tree); err == nil || !strings.Contains(err.Error(), "do not fit 64 bits") {
 		t.Errorf("%v, want that they don't fit", err)
 	}
@@ -164,9 +148,7 @@ func FuzzReadPprof(f *testing.F) {
 		if err != nil || r.Profile == nil {
 			return
 		}
-		if err := WritePprof(io.Discard, r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, WritePprof(io.Discard, r))
 	})
 }
 
@@ -185,10 +167,7 @@ func TestLabelsAndInlines(t *testing.T) {
 	}
 	file := written(t, p)
 	for range 2 {
-		r, err := readBytes(t, file, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(readBytes(t, file, Options{}))(t)
 		want := `main.main:5 main.add:20(inlined) [{route /a}] 3
 main.main:5 main.add:20(inlined) 0x1234:0 [{size 64 bytes}] 4
 `
@@ -196,9 +175,7 @@ main.main:5 main.add:20(inlined) 0x1234:0 [{size 64 bytes}] 4
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
 		var again bytes.Buffer
-		if err := WritePprof(&again, r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, WritePprof(&again, r))
 		file = again.Bytes()
 	}
 }

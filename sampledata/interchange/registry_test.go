@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/klauspost/compress/gzip"
@@ -29,22 +30,11 @@ end duration time=2ms
 func examples(t testing.TB) map[*Format][]byte {
 	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
 	b.Add(0, b.Stack("f", "g"), 1, 3)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	var profile bytes.Buffer
-	if err := writeTree(&profile, tree); err != nil {
-		t.Fatal(err)
-	}
-	z, err := gzip.NewReader(&profile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	plain, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, writeTree(&profile, tree))
+	z := fixture.Must(gzip.NewReader(&profile))(t)
+	plain := fixture.Must(io.ReadAll(z))(t)
 	return map[*Format][]byte{&text: []byte(twin), &pprof: plain, &arcflow: []byte("\n# a trace\n0 pidtid one\n0 > f\n1.5 > g\n2 < g\n12 < f\n"), &executionTrace: traceOf(t, time.Millisecond),
 		&goroutineDump: []byte(aDump), &folded: []byte(aFolded), &perfScript: []byte(aPerf)}
 }
@@ -55,9 +45,7 @@ func zipped(t testing.TB, data []byte) []byte {
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, w.Close())
 	return b.Bytes()
 }
 
@@ -117,19 +105,14 @@ func TestFormatsAreComplete(t *testing.T) {
 
 func TestRecordingsAreRead(t *testing.T) {
 	folder := t.TempDir()
-	want, err := sampledata.ReadText(strings.NewReader(twin))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(sampledata.ReadText(strings.NewReader(twin)))(t)
 	for name, write := range map[string]func(string) error{
 		"run.cpprof": want.Write,
 		"run.txt":    func(path string) error { return os.WriteFile(path, []byte(twin), 0o600) },
 		"run.txt.gz": func(path string) error { return os.WriteFile(path, zipped(t, []byte(twin)), 0o600) },
 	} {
 		path := filepath.Join(folder, name)
-		if err := write(path); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, write(path))
 		r, err := ReadRecording(path)
 		if err != nil || r.Samples.Len() != 1 || len(r.Functions) != 1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
@@ -143,15 +126,11 @@ func TestWhatCannotBeRead(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, []byte(content), 0o600))
 		return path
 	}
 	lacking := filepath.Join(folder, "of", "cut.cpprof")
-	if err := os.MkdirAll(lacking, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.MkdirAll(lacking, 0o700))
 	file("of/cut.cpprof/SampleData", "\\*M\x18\x14\x00\x00\x00CPSD")
 	trace := file("trace", "0 > f\n1 < g\n")
 	for _, c := range []struct{ path, format, want string }{
@@ -195,18 +174,10 @@ func TestChosenValue(t *testing.T) {
 
 // A profile that was written can be read again by its content.
 func TestWrite(t *testing.T) {
-	r, err := readBytes(t, []byte("0 pidtid one\n0 > f\n3 < f\n"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, []byte("0 pidtid one\n0 > f\n3 < f\n"), Options{}))(t)
 	var file bytes.Buffer
-	if err := WritePprof(&file, r); err != nil {
-		t.Fatal(err)
-	}
-	again, err := readBytes(t, file.Bytes(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, WritePprof(&file, r))
+	again := fixture.Must(readBytes(t, file.Bytes(), Options{}))(t)
 	if again.Profile.Total(0).Cmp(r.Profile.Total(0)) != 0 {
 		t.Errorf("it is read with %s of %s", again.Profile.Total(0), r.Profile.Total(0))
 	}
@@ -273,13 +244,8 @@ func TestProgress(t *testing.T) {
 		fmt.Fprintf(z, "main;handle%d 1\n", i)
 	}
 	z.Close()
-	if err := os.WriteFile(path, file.Bytes(), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	in, err := Open(path, Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, file.Bytes(), 0o666))
+	in := fixture.Must(Open(path, Auto))(t)
 	defer in.Close()
 	var told []int64
 	if _, err := in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}); err != nil {
@@ -297,9 +263,7 @@ func TestBombs(t *testing.T) {
 	for format, example := range examples(t) {
 		file := append(zipped(t, example), bytes.Repeat(lines, 3*maxPlain>>20)...)
 		in, err := Stream(bytes.NewReader(file), "x", format.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		in.got += maxPlain - 16<<20 // as if it had read that, which takes long
 		_, err = in.Recording(Options{})
 		if err == nil && format != &executionTrace || in.got > maxPlain+maxRatio*in.raw.read+1<<20 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
 	"pgregory.net/rapid"
@@ -101,17 +102,12 @@ func sortedRows(r *sampledata.Recording) []string {
 
 func TestSumOfWhatCannotBeSummed(t *testing.T) {
 	read := func(text string) *sampledata.Recording {
-		r, err := readBytes(t, []byte(text), Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(readBytes(t, []byte(text), Options{}))(t)
 		return r
 	}
 	large := read(fmt.Sprintf("main;handle %d\n", int64(math.MaxInt64)))
 	var profileOfView bytes.Buffer
-	if err := WritePprof(&profileOfView, read("0 > main\n10 < main\n")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, WritePprof(&profileOfView, read("0 > main\n10 < main\n")))
 	space := encoded(t, &profile.Profile{SampleType: []*profile.ValueType{{Type: "space", Unit: "bytes"}}})
 	for _, c := range []struct {
 		with *sampledata.Recording

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -30,10 +31,7 @@ my server  4711 8302.051214: page-faults:
 )
 
 func TestFolded(t *testing.T) {
-	r, err := readBytes(t, []byte(aFolded), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, []byte(aFolded), Options{}))(t)
 	if got, want := profileText(r), "main:0 handle:0 encode:0 [] 42\nmain:0 handle:0 [] 7\nmain:0 [] 1\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -80,10 +78,7 @@ func TestLongFolded(t *testing.T) {
 }
 
 func TestPerf(t *testing.T) {
-	r, err := readBytes(t, []byte(aPerf), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, []byte(aPerf), Options{}))(t)
 	want := "runtime.goexit:0 main.handle:0 encoding/json.Marshal:0 [{comm server}] 250000\nmain.handle:0 [[kernel.kallsyms]]:0 [{comm my server}] 0\n"
 	if got := profileText(r); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -103,9 +98,7 @@ func TestPerf(t *testing.T) {
 func TestTextsOfProfiles(t *testing.T) {
 	for _, name := range []string{"allocs", "block", "goroutine", "heap", "mutex", "threadcreate"} {
 		var text bytes.Buffer
-		if err := runtimeprofiles.Lookup(name).WriteTo(&text, 1); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, runtimeprofiles.Lookup(name).WriteTo(&text, 1))
 		if _, err := Stream(&text, name, Auto); err == nil || !strings.HasSuffix(err.Error(), "without debug=1 in its URL") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -141,9 +134,7 @@ created by main.main in goroutine 1
 // reasons, stacks and creation sites.
 func TestGoroutineDumps(t *testing.T) {
 	r, err := readBytes(t, []byte("SIGQUIT: quit\nPC=0x46\n\n"+aDump+"\n"+aDump+"\nrax 0x0\n"), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if r.Samples.Len() != 2 || r.Goroutines.Len() != 3 || !r.Complete() {
 		t.Fatalf("%d samples of %d goroutines", r.Samples.Len(), r.Goroutines.Len())
 	}
@@ -178,10 +169,7 @@ func TestLongGoroutineDumps(t *testing.T) {
 				"created by main.main in goroutine 1\n\t/src/shop/main.go:23 +0x57\n", strings.Repeat("\n", min(i, 1)), 18+i)
 		}
 	}
-	r, err := readBytes(t, []byte(text.String()), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, []byte(text.String()), Options{}))(t)
 	if r.Samples.Len() != dumps || r.Goroutines.Len() != goroutines {
 		t.Errorf("%d dumps of %d goroutines, want %d of %d", r.Samples.Len(), r.Goroutines.Len(), dumps, goroutines)
 	}
@@ -195,10 +183,7 @@ func TestLongGoroutineDumps(t *testing.T) {
 // The dump of this program has the goroutine of this test.
 func TestOwnGoroutineDump(t *testing.T) {
 	buffer := make([]byte, 1<<20)
-	r, err := readBytes(t, buffer[:runtime.Stack(buffer, true)], Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, buffer[:runtime.Stack(buffer, true)], Options{}))(t)
 	if !slices.ContainsFunc(r.Functions, func(f sampledata.Function) bool { return strings.HasSuffix(f.Name, "interchange.TestOwnGoroutineDump") }) {
 		t.Errorf("this test is not in %v", r.Functions)
 	}
@@ -219,10 +204,7 @@ func TestWrongTexts(t *testing.T) {
 		{"goroutines", "goroutine 8 [running]:\n%41(0x1)\n", "goroutine dump: line 1: the dump that begins there has a function whose name can't be read"},
 		{"perf", "a 1 1.5: 99999999999999999999 cpu:\n", "perf script: line 1: \"99999999999999999999\" is not a period"},
 	} {
-		in, err := Stream(strings.NewReader(c.text), "x", c.format)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := fixture.Must(Stream(strings.NewReader(c.text), "x", c.format))(t)
 		if _, err := in.Recording(Options{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%.40q: %v, want %s", c.text, err, c.want)
 		}
@@ -236,10 +218,7 @@ func TestMemoryOfTexts(t *testing.T) {
 	for i := range 100_000 {
 		lines.WriteString("a;" + strings.Repeat("b", i%50+1) + ";c 1\n")
 	}
-	in, err := Stream(strings.NewReader(lines.String()), "x", "folded")
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := fixture.Must(Stream(strings.NewReader(lines.String()), "x", "folded"))(t)
 	var over *memory.Error
 	if _, err := in.Recording(Options{MaxMemory: 1 << 20}); !errors.As(err, &over) {
 		t.Errorf("got %v", err)
@@ -264,8 +243,6 @@ func fuzzText(f *testing.F, format, example string) {
 		if err != nil {
 			return
 		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -106,10 +107,7 @@ func spent(r *sampledata.Recording) (times map[string]int64, releases map[string
 func TestExecutionTrace(t *testing.T) {
 	const length = 100 * time.Millisecond
 	data := traceOf(t, length)
-	r, err := readBytes(t, data, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, data, Options{}))(t)
 	times, releases := spent(r)
 	if got := time.Duration(times["Nap waiting sleep[]"]); got < length {
 		t.Errorf("asleep for %v, want %v at least", got, length)
@@ -150,9 +148,7 @@ func TestPartsOfATrace(t *testing.T) {
 	data := traceOf(t, 40*time.Millisecond)
 	total := func(o Options) (sum int64, r *sampledata.Recording) {
 		r, err := readBytes(t, data, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		times, _ := spent(r)
 		for _, d := range times {
 			sum += d
@@ -204,22 +200,15 @@ func FuzzReadTrace(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 	})
 }
 
 // The regions and tasks of a trace are calls, with both ends.
 func TestTracedCalls(t *testing.T) {
 	const length = 40 * time.Millisecond
-	r, err := readBytes(t, traceOf(t, length), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(readBytes(t, traceOf(t, length), Options{}))(t)
+	fixture.Check(t, r.Check())
 	pack, order := r.TimedCalls("region:pack"), r.TimedCalls("task:order")
 	if pack == nil || order == nil || len(pack.Calls) != 1 || len(order.Calls) != 1 {
 		t.Fatalf("the calls are %+v", r.Calls)

@@ -11,15 +11,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Each planted cause is there, and each planted program has one.
 func TestPlantedCauses(t *testing.T) {
 	const folder = "../../../" + plantedFolder
-	text, err := os.ReadFile(filepath.Join(folder, "main.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile(filepath.Join(folder, "main.go")))(t)
 	if !strings.Contains(string(text), plantedEnd) {
 		t.Errorf("main.go does not wait with %s", plantedEnd)
 	}
@@ -41,16 +40,10 @@ func TestPlantedCauses(t *testing.T) {
 // declared returns the functions of a program, and the fields of
 // its structs.
 func declared(t *testing.T, folder string) map[string]bool {
-	files, err := filepath.Glob(folder + "/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fixture.Must(filepath.Glob(folder + "/*.go"))(t)
 	has := make(map[string]bool)
 	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := fixture.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:

@@ -17,10 +17,7 @@ import (
 func newTestBench(t *testing.T) *bench {
 	t.Helper()
 	fixture.Long(t) // it records for half a minute
-	b, err := newBench()
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fixture.Must(newBench())(t)
 	t.Cleanup(b.close)
 	return b
 }
@@ -32,9 +29,7 @@ func (b *bench) observe(t *testing.T, workload string) *comparison {
 	if err != nil && strings.Contains(err.Error(), "grant CAP_SYS_PTRACE") {
 		t.Skipf("programs can't be recorded here: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	var text strings.Builder
 	c.print(&text, workload, false, new(findings))
 	t.Log(text.String())

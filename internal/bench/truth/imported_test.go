@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 )
@@ -23,20 +24,12 @@ func TestTraceInPlaceOfARecordingLong(t *testing.T) {
 	for _, workload := range []string{"rwmutex", "pipeline"} {
 		c := b.observe(t, workload)
 		base := filepath.Join(b.keep, workload+"-1")
-		in, err := interchange.Open(base+".trace", interchange.Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := fixture.Must(interchange.Open(base+".trace", interchange.Auto))(t)
 		r, err := in.Recording(interchange.Options{})
 		in.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		o := views.Options{Span: views.Span{From: time.Unix(0, c.begin).Sub(r.Header.Start), To: time.Unix(0, c.end).Sub(r.Header.Start)}}
-		classes, err := views.Classes(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(views.Classes(r, o))(t)
 		compared := 0
 		for _, s := range classes {
 			f := c.classes[s.Class]

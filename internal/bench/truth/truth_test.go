@@ -15,6 +15,8 @@ import (
 	"time"
 
 	xtrace "golang.org/x/exp/trace"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // The error of a share of independent samples is the one that
@@ -60,10 +62,7 @@ func TestEffective(t *testing.T) {
 // which waited for a lock.
 func TestReadTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Create(path))(t)
 	var mu sync.Mutex
 	mu.Lock()
 	go awaitLock(&mu)
@@ -132,9 +131,7 @@ func TestTimesThatATraceDoesNotKnow(t *testing.T) {
 				Time: e.at, Kind: xtrace.EventStateTransition, Goroutine: e.by, Details: xtrace.MakeGoStateTransition(e.by, e.from, e.to),
 			})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		tr.event(&ev)
 	}
 	tr.finish()
