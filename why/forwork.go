@@ -147,6 +147,9 @@ func (s *searcher) awaitsAnswers(class int32, f *Finding) bool {
 var looking = regexp.MustCompile(`^(os\.\(\*File\)\.Read|bufio\.\(\*(Reader|Scanner)\)\.(Read|Scan)|` +
 	`time\.Sleep$|runtime\.selectgo$)`)
 
+// sleepsBetween is the note of sleep in the loop of a class.
+const sleepsBetween = "it may sleep between two pieces of work"
+
 // sleepsOnce is the note of goroutines that sleep once in their
 // life. If others wait for them, that is a part of the work.
 const sleepsOnce = "each was seen to sleep once at most, and ends: others may wait for it"
@@ -202,7 +205,7 @@ func (s *searcher) pausing(f *Finding, class int32) string {
 	case between && c.ends() && stays <= c.goroutines:
 		return sleepsOnce
 	case between:
-		return "it may sleep between two pieces of work"
+		return sleepsBetween
 	case 2*still > sleeps && !further:
 		return notMoved
 	case s.alone(class) && s.e.mean(c.life) < 1.5:

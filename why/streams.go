@@ -76,6 +76,23 @@ func (s *searcher) flushes(f *Finding, class int32) bool {
 	return seen >= minFlushes
 }
 
+// tickOn reports whether a ticker, and no limiter of rates, drives the
+// requests that go on, and none of them was seen to begin or to end.
+func (s *searcher) tickOn(f *Finding) bool {
+	if !views.OfChannelTimer(f.Reason) || paces(s, f) >= isSign {
+		return false
+	}
+	for _, life := range s.streams {
+		if life.first > s.e.from || life.last < s.e.to-1 {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOn is the note of waits in requests that are streams.
+const goesOn = "it is in requests that go on, as streams do"
+
 // streamWaits are waits for events: those for a timer are a
 // ticker's, perhaps.
 var streamWaits = []views.Doing{views.Receiving, views.Selecting, views.AwaitingCondition}
@@ -97,13 +114,13 @@ func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) 
 	e, all, within := s.e, 0.0, 0.0
 	for run := range e.runs(ofClass(class, of)) {
 		all += e.between(run.First, run.Last)
-		stream, goesOn := s.streams[e.r.Goroutines.At(run.Goroutine).ID]
-		if from, to := max(run.First, stream.first), min(run.Last, stream.last); goesOn && from <= to {
+		stream, known := s.streams[e.r.Goroutines.At(run.Goroutine).ID]
+		if from, to := max(run.First, stream.first), min(run.Last, stream.last); known && from <= to {
 			within += e.between(from, to)
 		}
 	}
-	if within < mostStreams*all || !s.othersEnd && !s.flushes(f, class) {
+	if within < mostStreams*all || !s.othersEnd && !s.flushes(f, class) && !s.tickOn(f) {
 		return ""
 	}
-	return "it is in requests that go on, as streams do"
+	return goesOn
 }

@@ -8,9 +8,12 @@ import (
 
 // A server whose other requests end has two that go on, and wait
 // for events: they are streams. If hardly any others end, they
-// may be slow requests, unless they send parts of their answers.
+// may be slow requests, unless they send parts of their answers, or
+// a ticker drives them all the time.
 func TestStreams(t *testing.T) {
-	for _, c := range []struct{ others, flushes bool }{{true, false}, {false, false}, {false, true}} {
+	for _, c := range []struct{ others, flushes, ticks bool }{
+		{others: true}, {}, {flushes: true}, {ticks: true}, {others: true, ticks: true},
+	} {
 		others := c.others
 		s := newScene()
 		serves := s.spawn(4, "net/http.(*conn).serve")
@@ -22,6 +25,9 @@ func TestStreams(t *testing.T) {
 		streams := []sampledata.GoroutineID{begin(100, 1), begin(101, 2)}
 		reads := s.at(reads, "net/http.(*connReader).backgroundRead", "net.(*conn).Read")
 		waits := s.at(selects, "net/http.(*conn).serve", "main.handle", "main.(*hub).next")
+		if c.ticks {
+			waits.Reason += sampledata.OnTimer
+		}
 		s.samples(t, 300, func(i int) {
 			for k, g := range serves {
 				s.is[g] = s.at(idles, "net/http.(*conn).serve", "bufio.(*Reader).Peek")
@@ -45,7 +51,7 @@ func TestStreams(t *testing.T) {
 				s.gone = []sampledata.GoroutineID{reader}
 			}
 		})
-		if a := s.find(t); (len(a.Findings) == 0) != (others || c.flushes) {
+		if a := s.find(t); (len(a.Findings) == 0) != (others || c.flushes || c.ticks) {
 			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
 		}
 	}

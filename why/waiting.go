@@ -228,11 +228,14 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if !receives && f.Idle >= mostOf && mostlyIdle(f.Causes) {
 		return "the other end waits for it"
 	}
+	if !receives && s.isAhead(class, f) {
+		return notTaken
+	}
 	if len(f.Causes) > 0 {
 		return ""
 	}
-	if !receives && f.Severity < fewResults && (s.leavesResults(class, of) || s.isAhead(class, f)) {
-		return "each has a result that nobody takes yet"
+	if !receives && f.Severity < fewResults && s.leavesResults(class, of) {
+		return notTaken
 	}
 	if f.Where.inRoundTrip() { // a server ends it
 		f.handler = s.asksItself(f)
@@ -287,12 +290,49 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 	return left > 0 && float64(left) >= mostOf*float64(ended)
 }
 
+// notTaken is the note of those that wait to send to who needs nothing.
+const notTaken = "each has a result that nobody takes yet"
+
 // isAhead reports whether goroutines of a class that wait to send
-// produce things in advance: they go round and do nothing else, and
-// nobody is at work for whom they may wait.
+// produce things in advance. Those for whom they wait do so for work,
+// or for a ticker, and the goroutines are no handlers of requests. Or
+// nobody is known and at work for whom the few of them could wait, and
+// they go round and do nothing else.
 func (s *searcher) isAhead(class int32, f *Finding) bool {
-	return !s.e.classes[class].ends() && s.isLoop(class, f.Where.Function) &&
-		s.isAlone(f) >= isSign
+	c := &s.e.classes[class]
+	if c.ends() {
+		return false
+	}
+	if len(f.Causes) > 0 {
+		handler := c.life-c.active >= hardlyIdle*c.life || s.calledBack(f.Where.Path)
+		return !handler && s.needNothing(f.Causes)
+	}
+	return s.isLoop(class, f.Where.Function) && f.Severity < fewResults && s.isAlone(f) >= isSign
+}
+
+// needNothing reports whether those that others wait for mostly wait
+// for work, or for a ticker that paces them.
+func (s *searcher) needNothing(causes []Cause) bool {
+	rests := 0.0
+	for _, c := range causes {
+		if c.Activity == WaitsForWork || c.Activity == Sleeping && s.ticks(c) {
+			rests += c.Share
+		}
+	}
+	return rests >= mostOf
+}
+
+// ticks reports whether a ticker paces those that others wait for,
+// where they wait for work, or in streams.
+func (s *searcher) ticks(of Cause) bool {
+	class, known := s.e.byName[of.Class]
+	if known && 2*s.e.classes[class].ticks > s.e.classes[class].life {
+		return true
+	}
+	return slices.ContainsFunc(s.all, func(c *candidate) bool {
+		return c.f.Kind == SleepKind && c.f.Class == of.Class && views.OfChannelTimer(c.f.Reason) &&
+			(c.note == sleepsBetween || c.note == goesOn)
+	})
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.

@@ -447,14 +447,25 @@ func TestFoldedWaitsRemain(t *testing.T) {
 }
 
 // Who goes round and produces things in advance is not slow, unless
-// others are at work that take them.
+// others are at work that take them. A ticker is no such work, and a
+// sleep may be.
 func TestAhead(t *testing.T) {
-	for _, busy := range []bool{false, true} {
+	onTimer := idles
+	onTimer.Reason += sampledata.OnTimer
+	for _, c := range []struct {
+		taker sampledata.State // what takes them mostly does
+		known bool             // that it takes them
+		found bool
+	}{{reads, false, false}, {runs, false, true}, {onTimer, true, false}, {sleeps, true, true}, {runs, true, true}} {
 		s := newScene()
 		makers, taker := s.spawn(2, "main.produce"), s.spawn(1, "main.serve")[0]
+		sends := sends
+		if c.known {
+			sends.Evidence, sends.Holders = sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{taker})
+		}
 		s.samples(t, 300, func(i int) {
-			s.is[taker] = s.at(reads, "main.serve", "main.next")
-			if busy || i%20 == 0 {
+			s.is[taker] = s.at(c.taker, "main.serve", "main.next")
+			if i%20 == 0 {
 				s.is[taker] = s.at(runs, "main.serve", "main.answer")
 			}
 			s.all(makers, s.at(sends, "main.produce"))
@@ -463,9 +474,9 @@ func TestAhead(t *testing.T) {
 			}
 		})
 		a := s.find(t)
-		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ChannelKind })
-		if waits != busy {
-			t.Errorf("busy %v: %+v %+v", busy, a.Findings, a.Hypotheses)
+		waits := slices.ContainsFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind && h.Note != notTaken })
+		if waits != c.found {
+			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
 		}
 	}
 }
