@@ -32,8 +32,7 @@ func (t *target) validate() error {
 	if t.bin.Disassembled {
 		tried += ", with the addresses of its variables as its code has them"
 	}
-	return fmt.Errorf("its runtime (%s) was read by %s: %w: build it with a released Go and without -ldflags=-w, "+
-		"or use --backend delve", t.bin.Version, tried, err)
+	return fmt.Errorf("its runtime (%s) was read by %s: %w: %s", t.bin.Version, tried, err, t.bin.Remedy())
 }
 
 // check makes one attempt.

@@ -93,10 +93,18 @@ func open(r io.ReaderAt, atEntry uint64, layoutOf func(im *image,
 		return nil, fmt.Errorf("reading executable: %w", err)
 	}
 	if err := b.readRuntime(im); err != nil {
-		return b, fmt.Errorf("reading executable: its runtime (%s) was read by %s: %w: build it with a released Go "+
-			"and without -ldflags=-w, or use --backend delve", b.Version, b.Layout.Origin(), err)
+		return b, fmt.Errorf("reading executable: its runtime (%s) was read by %s: %w: %s", b.Version,
+			b.Layout.Origin(), err, b.Remedy())
 	}
 	return b, nil
+}
+
+// Remedy says what helps if the runtime of the program can't be read.
+func (b *Binary) Remedy() string {
+	if b.Release.Line < goruntime.OldestLine {
+		return fmt.Sprintf("it is older than Go 1.%d: build it with a newer Go", goruntime.OldestLine)
+	}
+	return "build it with a released Go and without -ldflags=-w, or use --backend delve"
 }
 
 // readRuntime reads the tables of the runtime in the program.
