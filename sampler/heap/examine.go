@@ -13,6 +13,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -137,13 +138,13 @@ func (x *Examination) Proved() bool { return x.proved }
 func (x *Examination) Pass(ctx context.Context) error {
 	begin := time.Now()
 	x.arena.Reset()
-	c := copier{x.Source, &x.arena}
+	c := x.copier(x.Source)
 	var w *world
 	x.arena.Reserve(1 << 20)
 	took, unknown, err := x.Source.Halt(x.MaxHalt, func(r Reader, threads []Thread) (err error) {
-		w, err = x.readWorld(copier{r, &x.arena}, threads, true)
+		w, err = x.readWorld(x.copier(r), threads, true)
 		return err
-	}, func(r Reader, t Thread) { x.addThread(copier{r, &x.arena}, w, t) })
+	}, func(r Reader, t Thread) { x.addThread(x.copier(r), w, t) })
 	if err != nil {
 		return x.failed(err, took)
 	}
@@ -174,7 +175,7 @@ func (x *Examination) failed(err error, took time.Duration) error {
 	return fmt.Errorf("reading goroutines, in a halt of %v: %w", took.Round(time.Microsecond), err)
 }
 
-func (x *Examination) readSpans(c copier) error {
+func (x *Examination) readSpans(c gostate.Copier) error {
 	return x.h.read(c, x.bin.Globals.MHeap, &x.bin.Layout.Heap,
 		spanLayout{&x.bin.Layout.Span, x.bin.Release}, x.MaxMemory)
 }
@@ -188,7 +189,7 @@ func (x *Examination) setG(w *world) {
 }
 
 // mark marks from the roots on until nothing changes any more.
-func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p *Pass) {
+func (x *Examination) mark(ctx context.Context, c gostate.Copier, w *world, r *roots, p *Pass) {
 	x.w = w
 	m := &x.m
 	m.restart()
@@ -225,7 +226,7 @@ func (x *Examination) mark(ctx context.Context, c copier, w *world, r *roots, p 
 }
 
 // markRoots marks what roots point to, and returns the candidates.
-func (x *Examination) markRoots(c copier, w *world, r *roots) (candidates []*goroutine) {
+func (x *Examination) markRoots(c gostate.Copier, w *world, r *roots) (candidates []*goroutine) {
 	m := &x.m
 	for _, list := range [][]uint64{w.all, w.semas, r.skip} {
 		for _, at := range list {
@@ -259,11 +260,11 @@ func (x *Examination) markRoots(c copier, w *world, r *roots) (candidates []*gor
 	}
 	for _, object := range r.contents {
 		if s, at := x.h.find(object); s != nil {
-			b := c.get(at, int(min(s.elem, maxContent)))
+			b := c.Get(at, int(min(s.elem, maxContent)))
 			if b == nil || s.elem > maxContent {
 				m.mark(object)
 			}
-			m.roots(wordsOf(b))
+			m.roots(gostate.Words(b))
 		}
 	}
 	return candidates
@@ -307,7 +308,7 @@ func (x *Examination) collects(g *goroutine) bool {
 // stack, its g and its sudogs.
 func (x *Examination) markGoroutine(g *goroutine) {
 	x.m.roots(x.wordsOf(g))
-	x.m.roots(wordsOf(g.raw))
+	x.m.roots(gostate.Words(g.raw))
 	x.m.roots(g.content)
 }
 

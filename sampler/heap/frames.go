@@ -3,6 +3,7 @@ package heap
 import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -42,7 +43,7 @@ func (x *Examination) condFrame(g *goroutine) []uint64 {
 				if f.SP < g.used || lo > hi || lo%8 != 0 {
 					return nil
 				}
-				return wordsOf(g.stack[lo:hi])
+				return gostate.Words(g.stack[lo:hi])
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -107,7 +108,7 @@ func (t *tracer) trace() {
 		s, _ := t.x.h.find(object)
 		part := [1]memory.Range{{Addr: object, Buf: make([]byte, min(s.elem, maxContent))}}
 		r.ReadRanges(part[:])
-		t.add(wordsOf(part[0].Buf))
+		t.add(gostate.Words(part[0].Buf))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -146,7 +147,7 @@ func (m *marker) batch(ranges []memory.Range, batch []uint32) ([]memory.Range, [
 // scan scans the marked objects of a span, including those that
 // this marks.
 func (m *marker) scan(s *span, data []byte) {
-	ws := wordsOf(data)
+	ws := gostate.Words(data)
 	for again := true; again; {
 		again = false
 		for off := uint64(0); off < s.limit-s.base; off += 64 * 8 {
@@ -190,7 +191,7 @@ func (m *marker) scanLarge(s *span) {
 		r := [1]memory.Range{{Addr: s.base + uint64(off), Buf: m.buf[:n]}}
 		m.unread += m.r.ReadRanges(r[:])
 		m.scanned += int64(len(r[0].Buf))
-		m.roots(wordsOf(r[0].Buf))
+		m.roots(gostate.Words(r[0].Buf))
 		m.told()
 		m.pace.spent(time.Since(begin))
 	}

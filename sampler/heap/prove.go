@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -56,9 +57,9 @@ func (x *Examination) prove(ctx context.Context) error {
 	x.arena.Reset()
 	took, unknown, err := x.Source.Halt(x.MaxHalt, func(reader Reader,
 		threads []Thread) (err error) {
-		w, r, err = x.capture(copier{reader, &x.arena}, threads)
+		w, r, err = x.capture(x.copier(reader), threads)
 		return err
-	}, func(reader Reader, t Thread) { x.addThread(copier{reader, &x.arena}, w, t) })
+	}, func(reader Reader, t Thread) { x.addThread(x.copier(reader), w, t) })
 	if err != nil {
 		return x.failed(err, took)
 	}
@@ -67,11 +68,11 @@ func (x *Examination) prove(ctx context.Context) error {
 	}
 	w.checkThreads()
 	x.setG(w)
-	c := copier{&copyReader{x}, &x.arena}
+	c := x.copier(&copyReader{x})
 	x.finish(c, w, false)
 	x.checkQueues(c, w)
 	x.h.forget()
-	x.m.r = c.r
+	x.m.r = c.Reader
 	p := Pass{At: begin, Halt: took, Halted: true}
 	x.mark(ctx, c, w, r, &p)
 	for _, why := range r.doubts {
@@ -90,7 +91,7 @@ func (x *Examination) prove(ctx context.Context) error {
 }
 
 // capture copies all that a proof needs.
-func (x *Examination) capture(c copier, threads []Thread) (*world, *roots, error) {
+func (x *Examination) capture(c gostate.Copier, threads []Thread) (*world, *roots, error) {
 	w, err := x.readWorld(c, threads, false)
 	if err != nil {
 		return w, nil, err
@@ -104,7 +105,7 @@ func (x *Examination) capture(c copier, threads []Thread) (*world, *roots, error
 	}
 	x.readChannels(c, w)
 	r := x.readRoots(c)
-	if x.copySpans(c.r, whole) > 0 {
+	if x.copySpans(c.Reader, whole) > 0 {
 		r.doubt("a page of the heap can't be read")
 	}
 	return w, r, nil
@@ -114,7 +115,7 @@ func (x *Examination) capture(c copier, threads []Thread) (*world, *roots, error
 // by a rehearsal.
 func (x *Examination) prepare() error {
 	x.arena.Reset()
-	c := copier{x.Source, &x.arena}
+	c := x.copier(x.Source)
 	if err := x.readSpans(c); err != nil {
 		return err
 	}
@@ -236,7 +237,7 @@ func (r *copyReader) ReadRanges(rs []memory.Range) (failed int) {
 // checkQueues drops the suspects that are not in the queues of
 // all channels that they wait for. Something has taken such a
 // goroutine out of a queue, and is about to wake it.
-func (x *Examination) checkQueues(c copier, w *world) {
+func (x *Examination) checkQueues(c gostate.Copier, w *world) {
 	queued := map[uint64]map[uint64]bool{} // sudogs by channel
 	for i := range w.gs {
 		g := &w.gs[i]
@@ -261,7 +262,7 @@ func (x *Examination) checkQueues(c copier, w *world) {
 // readChannels reads the channels that suspects wait for. The
 // copy does not have all of them: the collector needs no pointer
 // of a channel of numbers.
-func (x *Examination) readChannels(c copier, w *world) {
+func (x *Examination) readChannels(c gostate.Copier, w *world) {
 	var channels []uint64
 	for i := range w.gs {
 		if g := &w.gs[i]; g.candidate && !g.never && ofChannels(g.reason) &&
@@ -270,14 +271,14 @@ func (x *Examination) readChannels(c copier, w *world) {
 		}
 	}
 	w.channels = make(map[uint64][]byte, len(channels))
-	for i, b := range c.structs(channels, int(x.bin.Release.ChannelQueues())+32) {
+	for i, b := range c.Structs(channels, int(x.bin.Release.ChannelQueues())+32) {
 		w.channels[channels[i]] = b
 	}
 }
 
 // queueOf returns the sudogs in both queues of a channel. A
 // closed channel has none.
-func (x *Examination) queueOf(c copier, b []byte) map[uint64]bool {
+func (x *Examination) queueOf(c gostate.Copier, b []byte) map[uint64]bool {
 	at := x.bin.Release.ChannelQueues()
 	in := map[uint64]bool{}
 	if b == nil || memory.Half(b, goruntime.ChannelClosed) != 0 {
@@ -287,7 +288,7 @@ func (x *Examination) queueOf(c copier, b []byte) map[uint64]bool {
 	for _, first := range []int{int(at), int(at) + 16} {
 		for s := memory.Word(b, first); s != 0 && !in[s]; {
 			in[s] = true
-			s = memory.Word(c.get(s, int(l.Size)), l.Next)
+			s = memory.Word(c.Get(s, int(l.Size)), l.Next)
 		}
 	}
 	return in

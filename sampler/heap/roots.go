@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -30,16 +31,16 @@ const (
 )
 
 // readRoots reads roots. The spans are from the same moment.
-func (x *Examination) readRoots(c copier) *roots {
+func (x *Examination) readRoots(c gostate.Copier) *roots {
 	r := &roots{}
 	x.readGlobals(c, r)
 	x.readTimers(c, r)
 	x.readSpecials(c, r)
 	x.readPins(c, r)
 	g := &x.bin.Globals
-	r.readBlocks(c, c.word(g.AllFin), goruntime.FinBlockSize, goruntime.FinBlockLink)
+	r.readBlocks(c, c.Word(g.AllFin), goruntime.FinBlockSize, goruntime.FinBlockLink)
 	if at := x.bin.Layout.Cleanups.All; at.Has() {
-		r.readBlocks(c, c.word(g.GCCleanups+uint64(at)), goruntime.CleanupBlockSize,
+		r.readBlocks(c, c.Word(g.GCCleanups+uint64(at)), goruntime.CleanupBlockSize,
 			goruntime.CleanupBlockLink)
 	}
 	return r
@@ -49,11 +50,11 @@ func (x *Examination) readRoots(c copier) *roots {
 func (r *roots) doubt(why string) { r.doubts = append(r.doubts, why) }
 
 // readGlobals reads the variables of all modules.
-func (x *Examination) readGlobals(c copier, r *roots) {
+func (x *Examination) readGlobals(c gostate.Copier, r *roots) {
 	l := &x.bin.Layout.Module
 	at := x.bin.Module
 	for n := 0; at != 0; n++ {
-		b := c.get(at, int(l.Size))
+		b := c.Get(at, int(l.Size))
 		if b == nil || n == maxModules {
 			r.doubt("the program's variables can't be read")
 			return
@@ -66,7 +67,7 @@ func (x *Examination) readGlobals(c copier, r *roots) {
 
 // readSection reads a section of variables. The mask has a bit
 // for each word that has a pointer.
-func (x *Examination) readSection(c copier, r *roots, module []byte,
+func (x *Examination) readSection(c gostate.Copier, r *roots, module []byte,
 	from, to, maskAt layout.Offset) {
 	lo, hi := memory.Word(module, from), memory.Word(module, to)
 	if hi == lo {
@@ -76,12 +77,12 @@ func (x *Examination) readSection(c copier, r *roots, module []byte,
 		r.doubt("the program's variables make no sense")
 		return
 	}
-	b := c.get(lo, int(hi-lo)&^7)
+	b := c.Get(lo, int(hi-lo)&^7)
 	if b == nil {
 		r.doubt("the program's variables can't be read")
 		return
 	}
-	ws := wordsOf(b)
+	ws := gostate.Words(b)
 	bits := int(memory.Half(module, maskAt))
 	mask := x.mask(c, memory.Word(module, int(maskAt)+8), (min(bits, len(ws))+7)/8)
 	if mask == nil {
@@ -98,11 +99,11 @@ func (x *Examination) readSection(c copier, r *roots, module []byte,
 }
 
 // mask reads a mask, which never changes.
-func (x *Examination) mask(c copier, at uint64, n int) []byte {
+func (x *Examination) mask(c gostate.Copier, at uint64, n int) []byte {
 	if m := x.masks[at]; len(m) == n {
 		return m
 	}
-	m := c.get(at, n)
+	m := c.Get(at, n)
 	if m != nil {
 		x.masks[at] = append([]byte(nil), m...)
 	}
@@ -111,31 +112,31 @@ func (x *Examination) mask(c copier, at uint64, n int) []byte {
 
 // readTimers reads the timers of the processors. All else in a
 // processor may be stale.
-func (x *Examination) readTimers(c copier, r *roots) {
-	ps, ok := c.slice(x.bin.Globals.AllP, maxProcessors)
+func (x *Examination) readTimers(c gostate.Copier, r *roots) {
+	ps, ok := c.Slice(x.bin.Globals.AllP, maxProcessors)
 	if !ok {
 		r.doubt("the runtime's processors can't be read")
 		return
 	}
-	for i, b := range c.structs(ps, int(x.bin.Layout.P.Timers)+timersSize) {
+	for i, b := range c.Structs(ps, int(x.bin.Layout.P.Timers)+timersSize) {
 		r.skip = append(r.skip, ps[i])
 		if b == nil {
 			r.doubt("the runtime's processors can't be read")
 			continue
 		}
-		r.words = append(r.words, wordsOf(b[x.bin.Layout.P.Timers:]))
+		r.words = append(r.words, gostate.Words(b[x.bin.Layout.P.Timers:]))
 	}
 }
 
 // readBlocks reads a list of blocks of functions that are to run.
-func (r *roots) readBlocks(c copier, at uint64, size, link int) {
+func (r *roots) readBlocks(c gostate.Copier, at uint64, size, link int) {
 	for n := 0; at != 0; n++ {
-		b := c.get(at, size)
+		b := c.Get(at, size)
 		if b == nil || n == maxBlocks {
 			r.doubt("the finalizers that are to run can't be read")
 			return
 		}
-		r.words = append(r.words, wordsOf(b))
+		r.words = append(r.words, gostate.Words(b))
 		at = memory.Word(b, link)
 	}
 }
@@ -149,7 +150,7 @@ type specialOf struct {
 // readSpecials reads finalizers, cleanups and weak pointers.
 // Each span has a list of them. The first ones of all lists are
 // read together, then the second ones, and so on.
-func (x *Examination) readSpecials(c copier, r *roots) {
+func (x *Examination) readSpecials(c gostate.Copier, r *roots) {
 	var todo []specialOf
 	for i := range x.h.list {
 		if s := &x.h.list[i]; s.specials != 0 {
@@ -187,11 +188,11 @@ func (x *Examination) readSpecials(c copier, r *roots) {
 const maxSpecials = 1 << 24
 
 // specials reads specials. The last ones in memory may be shorter.
-func (x *Examination) specials(c copier, addrs []uint64) [][]byte {
-	all := c.structs(addrs, goruntime.SpecialSize)
+func (x *Examination) specials(c gostate.Copier, addrs []uint64) [][]byte {
+	all := c.Structs(addrs, goruntime.SpecialSize)
 	for i, b := range all {
 		if b == nil {
-			all[i] = c.get(addrs[i], int(x.bin.Layout.Special.Size)+8)
+			all[i] = c.Get(addrs[i], int(x.bin.Layout.Special.Size)+8)
 		}
 	}
 	return all
@@ -212,29 +213,29 @@ func (x *Examination) addSpecial(r *roots, s *span, b []byte) {
 	after := b[int(l.Size):]
 	switch x.bin.Release.SpecialKindOf(b[l.Kind]) {
 	case goruntime.SpecialFinalizer: // it gets the object
-		r.words = append(r.words, wordsOf(after))
+		r.words = append(r.words, gostate.Words(after))
 		if !s.noscan {
 			r.contents = append(r.contents, object)
 		}
 	case goruntime.SpecialCleanup:
-		r.words = append(r.words, wordsOf(after))
+		r.words = append(r.words, gostate.Words(after))
 	case goruntime.SpecialWeak:
 		r.weak = append(r.weak, weak{memory.Word(after, 0), object})
 	}
 }
 
 // readPins reads which objects are pinned for C: two bits for each.
-func (x *Examination) readPins(c copier, r *roots) {
+func (x *Examination) readPins(c gostate.Copier, r *roots) {
 	var of []*span
 	var ranges []memory.Range
 	for i := range x.h.list {
 		if s := &x.h.list[i]; s.pins != 0 {
 			of = append(of, s)
 			ranges = append(ranges,
-				memory.Range{Addr: s.pins, Buf: c.arena.Get((int(s.nelems)*2 + 7) / 8)})
+				memory.Range{Addr: s.pins, Buf: c.Arena.Get((int(s.nelems)*2 + 7) / 8)})
 		}
 	}
-	if c.r.ReadRanges(ranges) > 0 {
+	if c.Reader.ReadRanges(ranges) > 0 {
 		r.doubt("which objects are pinned can't be read")
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -84,15 +85,16 @@ type spanLayout struct {
 
 // read reads the table of spans. It takes marks away where a
 // span has become another one.
-func (h *spans) read(c copier, mheap uint64, at *layout.Heap, l spanLayout, maxMemory int64) error {
-	addrs, ok := c.slice(mheap+uint64(at.AllSpans), maxSpans)
+func (h *spans) read(c gostate.Copier, mheap uint64, at *layout.Heap, l spanLayout,
+	maxMemory int64) error {
+	addrs, ok := c.Slice(mheap+uint64(at.AllSpans), maxSpans)
 	if !ok {
 		return fmt.Errorf("reading the heap: its table of spans can't be read")
 	}
 	old := h.list
 	h.list = make([]span, 0, max(len(old)+len(old)/8, len(addrs)/2))
 	h.inUse, h.scannable, h.corrupt = 0, 0, 0
-	for _, b := range c.structs(addrs, int(l.Size)) {
+	for _, b := range c.Structs(addrs, int(l.Size)) {
 		s, inUse, ok := l.decode(b)
 		if !ok {
 			h.corrupt++

@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -35,7 +36,7 @@ type addressed struct {
 // wordsOf returns the words of a goroutine's stack that count.
 func (x *Examination) wordsOf(g *goroutine) []uint64 {
 	if g.words == nil {
-		g.words = wordsOf(g.stack)
+		g.words = gostate.Words(g.stack)
 		if used, ok := x.usedWords(g); ok {
 			g.words = used
 		}
@@ -55,7 +56,7 @@ func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 	if r != (unwind.Result{}) || len(frames) == 0 || frames[0].SP < g.used {
 		return nil, false
 	}
-	s := stackWords{words: wordsOf(g.stack), lo: g.used}
+	s := stackWords{words: gostate.Words(g.stack), lo: g.used}
 	s.keep = make([]bool, len(s.words))
 	s.keepAll(g.used, frames[0].SP)
 	for i, f := range frames {
@@ -76,7 +77,7 @@ func (x *Examination) usedWords(g *goroutine) (used []uint64, ok bool) {
 	for _, at := range deferred {
 		s.keepWord(at + goruntime.DeferFn) // no map has it
 	}
-	for _, ws := range [][]uint64{wordsOf(g.raw), g.content} {
+	for _, ws := range [][]uint64{gostate.Words(g.raw), g.content} {
 		for _, w := range ws {
 			s.push(w)
 		}

@@ -3,6 +3,7 @@ package heap
 import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -40,7 +41,7 @@ func ofChannels(r goruntime.WaitReason) bool {
 }
 
 // readWaits finds what parked goroutines wait for.
-func (x *Examination) readWaits(c copier, w *world) {
+func (x *Examination) readWaits(c gostate.Copier, w *world) {
 	x.readSemaphores(c, w)
 	var todo []*goroutine
 	var at []uint64
@@ -57,8 +58,8 @@ func (x *Examination) readWaits(c copier, w *world) {
 				todo, at = append(todo, g), append(at, g.waiting)
 			}
 		default:
-			if s := w.waiters[g.addr]; s.semaphore != 0 {
-				g.candidate, g.sudogs, g.awaits = true, []uint64{s.sudog}, []uint64{s.semaphore}
+			if s := w.waiters[g.addr]; s.Semaphore != 0 {
+				g.candidate, g.sudogs, g.awaits = true, []uint64{s.Sudog}, []uint64{s.Semaphore}
 			}
 		}
 	}
@@ -72,19 +73,19 @@ const maxCases = 1 << 16
 
 // readSudogs reads one sudog of each goroutine, and returns
 // those that have another one.
-func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*goroutine,
+func (x *Examination) readSudogs(c gostate.Copier, todo []*goroutine, at []uint64) ([]*goroutine,
 	[]uint64) {
 	l := &x.bin.Layout.Sudog
 	channel := l.CAddr.Or(l.C)
 	n := 0
-	for i, b := range c.structs(at, int(l.Size)) {
+	for i, b := range c.Structs(at, int(l.Size)) {
 		g := todo[i]
 		if memory.Word(b, l.G) != g.addr || memory.Word(b, channel) == 0 || len(g.sudogs) == maxCases {
 			g.candidate, g.doubt = false, "the channels that it waits for are not known"
 			continue
 		}
 		g.sudogs = append(g.sudogs, at[i])
-		g.content = append(g.content, wordsOf(b)...)
+		g.content = append(g.content, gostate.Words(b)...)
 		g.awaits = append(g.awaits, memory.Word(b, channel))
 		if next := memory.Word(b, l.WaitLink); next != 0 {
 			todo[n], at[n] = g, next
@@ -95,44 +96,19 @@ func (x *Examination) readSudogs(c copier, todo []*goroutine, at []uint64) ([]*g
 }
 
 // readSemaphores reads who waits for which semaphore.
-func (x *Examination) readSemaphores(c copier, w *world) {
-	l := &x.bin.Layout.Sudog
-	elem := l.ElemAddr.Or(l.Elem)
-	w.waiters = map[uint64]waiter{}
-	each := goruntime.SemaRootSize(x.bin.Arch)
-	table := c.get(x.bin.Globals.SemTable, goruntime.SemaRoots*each)
-	seen := map[uint64]bool{}
-	var level []uint64
-	add := func(sudog uint64) {
-		if sudog != 0 && !seen[sudog] && len(seen) < maxGoroutines {
-			seen[sudog] = true
-			level = append(level, sudog)
-		}
-	}
-	for i := range goruntime.SemaRoots {
-		add(memory.Word(table, i*each+goruntime.SemaRootTreap))
-	}
-	for len(level) > 0 {
-		w.semas = append(w.semas, level...)
-		now := level
-		level = nil
-		for i, b := range c.structs(now, int(l.Size)) {
-			w.waiters[memory.Word(b, l.G)] = waiter{now[i], memory.Word(b, elem)}
-			add(memory.Word(b, l.Next))
-			add(memory.Word(b, l.Prev))
-			add(memory.Word(b, l.WaitLink))
-		}
-	}
+func (x *Examination) readSemaphores(c gostate.Copier, w *world) {
+	table := c.Get(x.bin.Globals.SemTable, goruntime.SemaRoots*goruntime.SemaRootSize(x.bin.Arch))
+	w.waiters, w.semas = c.Semaphores(table, &x.bin.Layout.Sudog, maxGoroutines)
 }
 
 // finish reads what a lazy reading has left, and finds the
 // conditions that goroutines wait for.
-func (x *Examination) finish(c copier, w *world, lazy bool) {
+func (x *Examination) finish(c gostate.Copier, w *world, lazy bool) {
 	if lazy {
 		x.readWaits(c, w)
 		for len(w.rest) > 0 {
 			n := min(len(w.rest), 1024)
-			c.r.ReadRanges(w.rest[:n]) // what can't be read is 0, and proved by a halt
+			c.Reader.ReadRanges(w.rest[:n]) // what can't be read is 0, and proved by a halt
 			w.rest = w.rest[n:]
 		}
 	}
@@ -147,7 +123,8 @@ func (x *Examination) finish(c copier, w *world, lazy bool) {
 // findCondition finds the condition that a goroutine waits for:
 // the one in the frame of Cond.Wait whose list has the
 // goroutine.
-func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map[uint64]uint64) {
+func (x *Examination) findCondition(c gostate.Copier, g *goroutine,
+	lists map[uint64]map[uint64]uint64) {
 	for _, cond := range x.condFrame(g) {
 		list := cond + goruntime.CondList
 		if cond == 0 || cond%8 != 0 || cond >= g.lo && cond < g.hi {
@@ -170,11 +147,11 @@ func (x *Examination) findCondition(c copier, g *goroutine, lists map[uint64]map
 const maxWaiters = 1 << 17
 
 // waitersOf returns the sudogs in a list, by g.
-func (x *Examination) waitersOf(c copier, head uint64) map[uint64]uint64 {
+func (x *Examination) waitersOf(c gostate.Copier, head uint64) map[uint64]uint64 {
 	l := &x.bin.Layout.Sudog
 	var waiters map[uint64]uint64
-	for s, n := c.word(head), 0; s != 0 && n < maxWaiters; n++ {
-		b := c.get(s, int(l.Size))
+	for s, n := c.Word(head), 0; s != 0 && n < maxWaiters; n++ {
+		b := c.Get(s, int(l.Size))
 		g := memory.Word(b, l.G)
 		if b == nil || !x.isG[g] || waiters[g] != 0 {
 			break

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	"github.com/cpprof/cpprof/sampler/target/memory"
 )
 
@@ -45,7 +46,7 @@ func (g *goroutine) waits() bool {
 type world struct {
 	gs       []goroutine
 	all      []uint64 // addresses of every runtime.g, including unused ones
-	waiters  map[uint64]waiter
+	waiters  map[uint64]gostate.Waiter
 	semas    []uint64 // sudogs of all semaphores
 	channels map[uint64][]byte
 	inQueue  map[uint64]bool // sudogs
@@ -62,9 +63,6 @@ type mRecord struct {
 	systemLo, systemHi uint64 // stack of the system
 	signalLo, signalHi uint64
 }
-
-// A waiter is a goroutine that waits for a semaphore.
-type waiter struct{ sudog, semaphore uint64 }
 
 const (
 	maxGoroutines = 1 << 24
@@ -90,16 +88,16 @@ var errGoroutines = errors.New("reading the heap: the list of goroutines can't b
 // claim needs that they have not run. For others it would be
 // wrong: one that sleeps wakes, and moves a pointer from its
 // stack to the heap.
-func (x *Examination) readWorld(c copier, threads []Thread, lazy bool) (*world, error) {
+func (x *Examination) readWorld(c gostate.Copier, threads []Thread, lazy bool) (*world, error) {
 	w := &world{sps: map[uint64]uint64{}, byThread: map[int]mRecord{}}
-	all, ok := c.slice(x.bin.Globals.AllGs, maxGoroutines)
+	all, ok := c.Slice(x.bin.Globals.AllGs, maxGoroutines)
 	if !ok {
 		return nil, errGoroutines
 	}
 	w.all = all
 	at := &x.bin.Layout.G
 	w.gs = make([]goroutine, 0, len(all))
-	for i, b := range c.structs(all, int(at.Size)) {
+	for i, b := range c.Structs(all, int(at.Size)) {
 		g := goroutine{addr: all[i]}
 		if b == nil {
 			w.doubt("a goroutine can't be read")
@@ -138,20 +136,20 @@ func (g *goroutine) decode(b []byte, at *layout.G, reasons goruntime.Reasons) bo
 }
 
 // readThreads reads the list of threads.
-func (x *Examination) readThreads(c copier, w *world) {
+func (x *Examination) readThreads(c gostate.Copier, w *world) {
 	l := &x.bin.Layout.M
 	size := int(max(l.ProcID+goruntime.MGSignalAfterProcID, l.CurG, l.P, l.AllLink, l.G0)) + 8
 	bounds := func(g uint64) (lo, hi uint64) {
 		if b := x.stackBounds[g]; b[1] != 0 {
 			return b[0], b[1]
 		}
-		b := c.get(g, 16)
+		b := c.Get(g, 16)
 		x.stackBounds[g] = [2]uint64{memory.Word(b, 0), memory.Word(b, 8)}
 		return memory.Word(b, 0), memory.Word(b, 8)
 	}
-	at := c.word(x.bin.Globals.AllM)
+	at := c.Word(x.bin.Globals.AllM)
 	for n := 0; at != 0; n++ {
-		b := c.get(at, size)
+		b := c.Get(at, size)
 		if b == nil || n == maxThreads {
 			w.doubt("a thread of the runtime can't be read")
 			return
@@ -166,7 +164,7 @@ func (x *Examination) readThreads(c copier, w *world) {
 
 // addThread adds the registers of a halted thread, and its
 // system stack if it is on that.
-func (x *Examination) addThread(c copier, w *world, t Thread) {
+func (x *Examination) addThread(c gostate.Copier, w *world, t Thread) {
 	m, ok := w.byThread[t.ID]
 	if !ok {
 		w.loose = append(w.loose, t.Words, x.readLoose(c, t.SP, t.SP+maxLoose))
@@ -183,7 +181,8 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 	}
 	// In a system call, Go code has no pointer in a register:
 	// its caller's are on the stack.
-	status := memory.Half(c.get(m.curg+uint64(x.bin.Layout.G.AtomicStatus), 4), 0) &^ goruntime.GScan
+	at := m.curg + uint64(x.bin.Layout.G.AtomicStatus)
+	status := memory.Half(c.Get(at, 4), 0) &^ goruntime.GScan
 	if m.curg == 0 || status != goruntime.GSyscall || !x.inGo(t.PC) {
 		w.loose = append(w.loose, t.Words)
 	}
@@ -197,14 +196,14 @@ func (x *Examination) addThread(c copier, w *world, t Thread) {
 }
 
 // readLoose reads a system stack, as far as it can.
-func (x *Examination) readLoose(c copier, lo, hi uint64) []uint64 {
+func (x *Examination) readLoose(c gostate.Copier, lo, hi uint64) []uint64 {
 	lo &^= 7
 	if hi <= lo {
 		return nil
 	}
-	r := [1]memory.Range{{Addr: lo, Buf: c.arena.Get(int(min(hi-lo, 16*maxLoose)) &^ 7)}}
-	c.r.ReadRanges(r[:])
-	return wordsOf(r[0].Buf)
+	r := [1]memory.Range{{Addr: lo, Buf: c.Arena.Get(int(min(hi-lo, 16*maxLoose)) &^ 7)}}
+	c.Reader.ReadRanges(r[:])
+	return gostate.Words(r[0].Buf)
 }
 
 // idleFunctions are those in which a thread waits for work.
@@ -241,7 +240,7 @@ func (w *world) checkThreads() {
 }
 
 // readStacks reads the used parts of the goroutines' stacks.
-func (x *Examination) readStacks(c copier, w *world, lazy bool) {
+func (x *Examination) readStacks(c gostate.Copier, w *world, lazy bool) {
 	var now []memory.Range
 	for i := range w.gs {
 		g := &w.gs[i]
@@ -252,7 +251,7 @@ func (x *Examination) readStacks(c copier, w *world, lazy bool) {
 			continue
 		}
 		n := int(g.hi-g.used) &^ 7
-		g.stack = c.arena.Get(n)
+		g.stack = c.Arena.Get(n)
 		r := memory.Range{Addr: g.used, Buf: g.stack}
 		if lazy && g.waits() && mayBeCandidate(g.reason) {
 			w.rest = append(w.rest, r)
@@ -260,7 +259,7 @@ func (x *Examination) readStacks(c copier, w *world, lazy bool) {
 			now = append(now, r)
 		}
 	}
-	if c.r.ReadRanges(now) > 0 {
+	if c.Reader.ReadRanges(now) > 0 {
 		w.doubt("a stack can't be read")
 	}
 }

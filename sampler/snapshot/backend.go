@@ -122,7 +122,7 @@ func newBackend(p *sampler.Process, t *target) (*Backend, error) {
 			memory: stackMemory{t: t, reader: t.NewReader()}}, after: func() {},
 	}
 	gs, reader := &b.goroutines, t.NewReader()
-	b.reporter = reporter{goroutines: gs, labels: labels{t}, names: lockNames{goroutines: gs}}
+	b.reporter = reporter{goroutines: gs, names: lockNames{goroutines: gs}}
 	if gs.finder, err = holders.New(holders.Config{
 		Program: syncflow.Program{Table: t.bin.Table, Arch: t.bin.Arch, Read: t.Read},
 		Release: t.bin.Release, Sudog: t.l.Sudog, ThreadTime: halt.ThreadTime, Now: t.Now,

@@ -15,7 +15,7 @@
 //	              run queues, and the goroutines that were moving during the survey or are new
 //	goroutines    goroutines.go, adopt.go: what is known about each goroutine (slot.go), updated from what the halt saw
 //	syscalls      syscalls.go: which goroutines in system calls and in C use a CPU
-//	reporter      report.go, labels.go, lock_names.go: the states of the goroutines that may have changed
+//	reporter      report.go, lock_names.go: the states of the goroutines that may have changed
 //	Finder        package holders, which reads the sample through sightings.go: for whom goroutines wait
 //
 // Other types: a target (target.go, validate.go) is the program

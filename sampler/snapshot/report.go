@@ -8,14 +8,14 @@ import (
 
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 )
 
 // A reporter converts what a sample knows about the goroutines
 // to states, as a recording has them.
 type reporter struct {
 	*goroutines
-	labels labels
-	names  lockNames
+	names lockNames
 }
 
 // report adds the changes of the goroutines that may have
@@ -135,6 +135,24 @@ func (r *reporter) stateOf(i int32, s *slot) sampledata.State {
 		}
 	}
 	return st
+}
+
+// labelsOf returns the code of a goroutine's labels. They are
+// read only when the goroutine gets other labels: a label set
+// does not change. Parts may be lost: since the halt, the
+// goroutine may have got other labels or ended.
+func (r *reporter) labelsOf(s *slot) sampledata.LabelSetID {
+	if s.head.labels == s.labelsAt {
+		return s.labels
+	}
+	s.labels, s.labelsAt = 0, s.head.labels
+	if s.head.labels != 0 {
+		set, _ := gostate.Labels(r.t.Read, s.head.labels, r.t.bin.Release.LabelsAreList())
+		if len(set) > 0 {
+			s.labels = r.stacks.sink.LabelSet(set)
+		}
+	}
+	return s.labels
 }
 
 // run returns whether a goroutine runs, and what it waits for if it waits.
