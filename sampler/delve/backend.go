@@ -14,7 +14,6 @@ import (
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
-	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // Name is the name of this backend in a recording's header.
@@ -40,12 +39,13 @@ var _ sampler.Backend = (*Backend)(nil)
 
 // A known goroutine is one that an earlier sample saw.
 type known struct {
-	id     sampledata.GoroutineID
-	seen   int64 // the sample that saw it last
-	state  sampledata.State
-	print  print // of the stack, if the goroutine was parked
-	parked bool
-	labels labels
+	id       sampledata.GoroutineID
+	seen     int64 // the sample that saw it last
+	state    sampledata.State
+	print    print // of the stack, if the goroutine was parked
+	parked   bool
+	labels   []sampledata.Label
+	labelSet sampledata.LabelSetID
 }
 
 // A print identifies the stack of a parked goroutine: its
@@ -112,9 +112,9 @@ func (a *Backend) prepare(b *Binary) error {
 		Start: time.Now(), Clock: "monotonic",
 		Sampler: sampledata.Settings{Wakes: sampler.UsualPriority},
 	}
-	procs := []copied.Range{{Addr: layout.gomaxprocs, Buf: make([]byte, 4)}}
-	a.halter.read(procs)
-	a.header.GOMAXPROCS = int32(half(procs[0].Buf, 0))
+	var procs [4]byte
+	_ = mem.read(layout.gomaxprocs, procs[:])
+	a.header.GOMAXPROCS = int32(half(procs[:], 0))
 	return nil
 }
 

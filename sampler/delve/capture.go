@@ -2,10 +2,12 @@ package delve
 
 import (
 	"errors"
-	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
+	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 const (
@@ -25,9 +27,9 @@ type capture struct {
 	goroutines []goroutine
 	procs      []processor
 
-	// the semaphore that each goroutine waits at, by the address
-	// of its g, if the goroutine does not lead to it
+	// the semaphore that each goroutine waits at, by the address of its g
 	waitsAt map[uint64]uint64
+	labels  map[int64]labels // by goid, of those that have some
 
 	gcphase      uint32
 	stoppedWorld bool
@@ -66,56 +68,33 @@ func (c *capture) take(threads []thread) error {
 	}
 	c.stacks()
 	c.waits()
+	c.readLabels()
 	return nil
 }
 
 // scheduler copies the lists of goroutines and processors, and their elements.
 func (c *capture) scheduler() error {
-	l, mem := c.l, c.mem
-	mem.copy([]region{
-		{l.allgs, 24}, {l.allglen, 8}, {l.allp, 24}, {l.gomaxprocs, 4}, {l.sched, int(l.Sched.Size)},
-		{l.gcphase, 4},
-	})
-	allgs := mem.get(l.allgs, 24)
-	if allgs == nil {
-		return errors.New("reading runtime.allgs: not there")
+	l, mem := c.l, c.mem.copier()
+	gs, haveGs := mem.Slice(l.allgs, maxGoroutines)
+	ps, havePs := mem.Slice(l.allp, maxProcessors)
+	if !haveGs || !havePs {
+		return errors.New("reading runtime.allgs and allp: not there, or they make no sense")
 	}
-	n, np := word(allgs, 8), uint64(half(mem.get(l.gomaxprocs, 4), 0))
-	if n > maxGoroutines || np > maxProcessors {
-		return fmt.Errorf("reading runtime.allgs: %d goroutines and %d processors can't be", n, np)
-	}
-	c.gcphase = half(mem.get(l.gcphase, 4), 0)
-	c.stoppedWorld = false
-	if sched := mem.get(l.sched, int(l.Sched.Size)); sched != nil && l.Sched.GCWaiting.Has() {
-		c.stoppedWorld = sched[l.Sched.GCWaiting] != 0
-	}
-	gaddrs := mem.copyOne(word(allgs, 0), int(n)*8)
-	paddrs := mem.copyOne(word(mem.get(l.allp, 24), 0),
-		int(min(np, word(mem.get(l.allp, 24), 8)))*8)
-	var regions []region
-	for i := 0; i+8 <= len(gaddrs); i += 8 {
-		regions = append(regions, region{word(gaddrs, i), int(l.G.Size)})
-	}
-	for i := 0; i+8 <= len(paddrs); i += 8 {
-		regions = append(regions, region{word(paddrs, i), l.pSize})
-	}
-	mem.copy(regions)
+	c.gcphase = half(mem.Get(l.gcphase, 4), 0)
+	sched := mem.Get(l.sched, int(l.Sched.Size))
+	c.stoppedWorld = uint8(half(sched, l.Sched.GCWaiting)) != 0
 	c.goroutines = c.goroutines[:0]
-	for i := 0; i+8 <= len(gaddrs); i += 8 {
-		g := goroutine{addr: word(gaddrs, i)}
-		if g.raw = mem.get(g.addr, int(l.G.Size)); g.raw == nil {
-			continue
-		}
-		if g.status = half(g.raw, l.G.AtomicStatus) &^ goruntime.GScan; goruntime.HasGoroutine(g.status) {
+	for i, raw := range mem.Structs(gs, int(l.G.Size)) {
+		g := goroutine{addr: gs[i], raw: raw}
+		g.status = half(raw, l.G.AtomicStatus) &^ goruntime.GScan
+		if raw != nil && goruntime.HasGoroutine(g.status) {
 			c.goroutines = append(c.goroutines, g)
 		}
 	}
 	c.procs = c.procs[:0]
-	for i := 0; i+8 <= len(paddrs); i += 8 {
-		addr := word(paddrs, i)
-		raw := mem.get(addr, l.pSize)
+	for i, raw := range mem.Structs(ps, l.pSize) {
 		c.procs = append(c.procs,
-			processor{addr: addr, status: half(raw, l.P.Status), m: word(raw, l.P.M)})
+			processor{addr: ps[i], status: half(raw, l.P.Status), m: word(raw, l.P.M)})
 	}
 	return nil
 }
@@ -124,31 +103,24 @@ func (c *capture) scheduler() error {
 // with the g0 and gsignal of each.
 func (c *capture) machines() map[uint64][]byte {
 	ms := map[uint64][]byte{}
-	var regions []region
-	want := func(addr uint64) {
-		if _, ok := ms[addr]; !ok && addr != 0 {
-			ms[addr] = nil
-			regions = append(regions, region{addr, int(c.l.M.Size)})
-		}
-	}
 	for i := range c.goroutines {
-		want(word(c.goroutines[i].raw, c.l.G.M))
+		ms[word(c.goroutines[i].raw, c.l.G.M)] = nil
 	}
 	for _, p := range c.procs {
-		want(p.m)
+		ms[p.m] = nil
 	}
-	c.mem.copy(regions)
-	regions = regions[:0]
-	for addr := range ms {
-		m := c.mem.get(addr, int(c.l.M.Size))
-		ms[addr] = m
+	delete(ms, 0)
+	addrs := slices.Collect(maps.Keys(ms))
+	var gs []uint64
+	for i, m := range c.mem.copier().Structs(addrs, int(c.l.M.Size)) {
+		ms[addrs[i]] = m
 		for _, field := range []layout.Offset{c.l.M.G0, c.l.gsignal} {
 			if g := word(m, field); g != 0 {
-				regions = append(regions, region{g, int(c.l.G.Size)})
+				gs = append(gs, g)
 			}
 		}
 	}
-	c.mem.copy(regions)
+	c.mem.copier().Structs(gs, int(c.l.G.Size))
 	return ms
 }
 
@@ -172,7 +144,7 @@ func (c *capture) findThread(g *goroutine, ms map[uint64][]byte) {
 // stacks copies the part of every stack that is in use.
 func (c *capture) stacks() {
 	l := c.l
-	var regions []region
+	var stacks []copied.Range
 	// addStack adds the part of a stack from sp on, if sp lies
 	// in that stack.
 	addStack := func(g []byte, sp uint64, limit uint64) bool {
@@ -180,7 +152,7 @@ func (c *capture) stacks() {
 		if sp < lo || sp >= hi {
 			return false
 		}
-		regions = append(regions, region{sp, int(min(hi-sp, limit))})
+		stacks = c.mem.add(stacks, sp, int(min(hi-sp, limit)))
 		return true
 	}
 	for i := range c.goroutines {
@@ -208,8 +180,8 @@ func (c *capture) stacks() {
 		g0 := c.mem.get(word(g.m, l.M.G0), int(l.G.Size))
 		addStack(g0, word(g0, l.G.SchedSP), maxSystem)
 		if !onSystem {
-			regions = append(regions, region{at, 4096}) // a stack of C code
+			stacks = c.mem.add(stacks, at, 4096) // a stack of C code
 		}
 	}
-	c.mem.copy(regions)
+	c.mem.ReadRanges(stacks)
 }

@@ -123,18 +123,22 @@ func (h *coreHalter) during(f func([]thread) error) (time.Duration, error) {
 	return 0, f(threads)
 }
 
-func (h *coreHalter) read(spans []copied.Range) { readSpans(h.target.Memory(), spans) }
+func (h *coreHalter) ReadRanges(rs []copied.Range) (failed int) {
+	return readRanges(h.target.Memory(), rs)
+}
 
 func (h *coreHalter) entryPoint() (uint64, error) { return h.target.EntryPoint() }
 
 func (h *coreHalter) close() error { return nil }
 
-// readSpans copies memory that Delve reads.
-func readSpans(mem proc.MemoryReader, spans []copied.Range) {
-	for i := range spans {
-		n, err := mem.ReadMemory(spans[i].Buf, spans[i].Addr)
+// readRanges copies memory that Delve reads.
+func readRanges(mem proc.MemoryReader, rs []copied.Range) (failed int) {
+	for i := range rs {
+		n, err := mem.ReadMemory(rs[i].Buf, rs[i].Addr)
 		if err != nil {
-			spans[i].Buf = spans[i].Buf[:max(0, min(n, len(spans[i].Buf)-1))]
+			rs[i].Buf = rs[i].Buf[:max(0, min(n, len(rs[i].Buf)-1))]
+			failed++
 		}
 	}
+	return failed
 }

@@ -1,7 +1,6 @@
 package delve
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -55,7 +54,7 @@ func newCoreLocks(a *Backend, executable *os.File, entry uint64) (*coreLocks, er
 	}
 	l := &coreLocks{a: a, bin: bin, u: u}
 	l.finder, err = holders.New(holders.Config{
-		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: l.read},
+		Program: syncflow.Program{Table: bin.Table, Arch: bin.Arch, Read: a.capture.mem.read},
 		Release: bin.Release, Sudog: bin.Layout.Sudog,
 		ThreadTime: func() time.Duration { return 0 }, Now: func() time.Duration { return 0 },
 	}, l)
@@ -104,8 +103,8 @@ func (l *coreLocks) round(number uint32) {
 		l.finder.AtHalt(int32(k), l.reason(k).Awaits == goruntime.AwaitsLock)
 	}
 	l.finder.Expect()
-	l.a.halter.read(l.finder.FirstReads())
-	l.a.halter.read(l.finder.SecondReads())
+	l.a.halter.ReadRanges(l.finder.FirstReads())
+	l.a.halter.ReadRanges(l.finder.SecondReads())
 	for k, g := range l.of {
 		was := l.changes[k].State
 		now := was
@@ -153,7 +152,7 @@ func (l *coreLocks) stack(g *goroutine) (frames []unwind.Frame, mem *coreMemory,
 // names passes the names of the locks that goroutines wait for
 // to the sink.
 func (l *coreLocks) names(executable *os.File) {
-	n, err := lockname.New(executable, l.bin.Bias, l.read)
+	n, err := lockname.New(executable, l.bin.Bias, l.a.capture.mem.read)
 	if err != nil {
 		l.sink.Warn("no-lock-names", fmt.Sprintf("the names of locks are not known: %v", err), 1)
 		return
@@ -178,15 +177,6 @@ func (l *coreLocks) names(executable *os.File) {
 	}
 }
 
-// read copies memory of the core dump.
-func (l *coreLocks) read(addr uint64, b []byte) error {
-	s := []copied.Range{{Addr: addr, Buf: b}}
-	if l.a.halter.read(s); len(s[0].Buf) < len(b) {
-		return errors.New("the core dump does not have it")
-	}
-	return nil
-}
-
 // Sighting implements blame.Sample: all was seen at one moment, and nothing
 // moves.
 func (l *coreLocks) Sighting(key int32) holders.Sighting {
@@ -200,7 +190,7 @@ func (l *coreLocks) Sighting(key int32) holders.Sighting {
 }
 
 // Recheck implements blame.Sample.
-func (l *coreLocks) Recheck(ranges []copied.Range, _ []int32) { l.a.halter.read(ranges) }
+func (l *coreLocks) Recheck(ranges []copied.Range, _ []int32) { l.a.halter.ReadRanges(ranges) }
 
 // HolderSet implements blame.Sample.
 func (l *coreLocks) HolderSet(ids []sampledata.GoroutineID) sampledata.HolderSetID {

@@ -33,7 +33,7 @@ func (m *coreMemory) Segment(addr uint64) (base uint64, data []byte) {
 			continue
 		}
 		data = make([]byte, min(b[1]-addr, maxStack))
-		if m.l.read(addr, data) != nil {
+		if m.l.a.capture.mem.read(addr, data) != nil {
 			return 0, nil
 		}
 		m.pieces = append(m.pieces, copied.Range{Addr: addr, Buf: data})
@@ -51,6 +51,6 @@ func (m *coreMemory) Stack(addr uint64) (uint64, bool) {
 // Heap returns any other word.
 func (m *coreMemory) Heap(addr uint64) (uint64, bool) {
 	var b [8]byte
-	err := m.l.read(addr, b[:])
+	err := m.l.a.capture.mem.read(addr, b[:])
 	return binary.LittleEndian.Uint64(b[:]), err == nil
 }

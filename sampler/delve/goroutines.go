@@ -166,19 +166,13 @@ func (a *Backend) printOf(g *goroutine) (print, bool) {
 	return p, true
 }
 
-// labels are a goroutine's pprof labels, and their code in the recording.
-type labels struct {
-	set []sampledata.Label
-	id  sampledata.LabelSetID
-}
-
 func (a *Backend) labelsOf(sink sampledata.Sink, g *goroutine, k *known) sampledata.LabelSetID {
-	set := a.capture.labelSet(g)
-	if !slices.Equal(set, k.labels.set) {
-		k.labels = labels{set: set, id: 0}
+	set := a.capture.labels[g.id(a.capture.l)].set
+	if !slices.Equal(set, k.labels) {
+		k.labels, k.labelSet = set, 0
 		if len(set) > 0 {
-			k.labels.id = sink.LabelSet(set)
+			k.labelSet = sink.LabelSet(set)
 		}
 	}
-	return k.labels.id
+	return k.labelSet
 }

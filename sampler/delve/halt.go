@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-delve/delve/pkg/proc"
 
-	copied "github.com/cpprof/cpprof/sampler/target/memory"
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 )
 
 // errGone reports that no thread is left to halt.
@@ -15,16 +15,14 @@ var errGone = errors.New("the process is gone")
 
 // A halter halts a target and reads its memory.
 type halter interface {
+	gostate.Reader
+
 	// during halts the target, calls f with its threads, and
 	// lets the target continue, whatever f returns. It may do so
 	// several times, until f could read all. It returns how long
 	// any part of the target was halted, even if there is an
 	// error.
 	during(f func([]thread) error) (time.Duration, error)
-
-	// read copies memory of the target. If a span can't be read
-	// completely, read shortens its data.
-	read(spans []copied.Range)
 
 	// entryPoint returns the address of the target's entry point
 	// in memory; 0 if it is not known.

@@ -2,7 +2,6 @@ package delve
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
@@ -22,14 +21,14 @@ type runtimeLayout struct {
 	gsignal, bp   layout.Offset
 	labelsAreMaps bool // up to Go 1.23
 
-	allgs, allglen, allp, gomaxprocs, sched, gcphase, semtable uint64
-	semtableSize                                               int
+	allgs, allp, gomaxprocs, sched, gcphase, semtable uint64
+	semtableSize                                      int
 
 	reasons goruntime.Reasons
 }
 
 // newLayout reads types and variables from the debug information.
-func newLayout(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (*runtimeLayout, error) {
+func newLayout(bi *proc.BinaryInfo, mem *memory) (*runtimeLayout, error) {
 	l := &runtimeLayout{Layout: layout.Of(func(name, path string) layout.Offset {
 		t, err := bi.FindType("runtime." + name)
 		if err != nil {
@@ -85,7 +84,7 @@ func offset(t godwarf.Type, path string) layout.Offset {
 
 // variables finds the addresses of the runtime's variables, and reads the
 // wait reasons, which never change.
-func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter) (err error) {
+func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem *memory) (err error) {
 	scope := &proc.EvalScope{
 		Mem: mem, BinInfo: bi, Regs: op.DwarfRegisters{StaticBase: bi.Images[0].StaticBase},
 	}
@@ -94,7 +93,7 @@ func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter
 		name string
 		to   *uint64
 	}{
-		{"allgs", &l.allgs}, {"allglen", &l.allglen}, {"allp", &l.allp},
+		{"allgs", &l.allgs}, {"allp", &l.allp},
 		{"gomaxprocs", &l.gomaxprocs}, {"sched", &l.sched}, {"gcphase", &l.gcphase},
 		{"semtable", &l.semtable}, {"waitReasonStrings", &reasons},
 	} {
@@ -107,21 +106,14 @@ func (l *runtimeLayout) variables(bi *proc.BinaryInfo, mem proc.MemoryReadWriter
 			l.semtableSize = int(x.RealType.Size())
 		}
 	}
-	read := func(at uint64, b []byte) error {
-		n, err := mem.ReadMemory(b, at)
-		if err == nil && n < len(b) {
-			err = io.ErrUnexpectedEOF
-		}
-		return err
-	}
 	// A server reads what was asked for before: all texts are
 	// asked for at once.
 	headers := make([]byte, 64*16)
-	_ = read(reasons, headers)
+	_ = mem.read(reasons, headers)
 	for i := 0; i < len(headers) && word(headers, i+8) < 200; i += 16 {
-		_ = read(word(headers, i), make([]byte, word(headers, i+8)))
+		_ = mem.read(word(headers, i), make([]byte, word(headers, i+8)))
 	}
-	if l.reasons, err = goruntime.ReadReasons(read, reasons); err != nil {
+	if l.reasons, err = goruntime.ReadReasons(mem.read, reasons); err != nil {
 		return fmt.Errorf("reading runtime.waitReasonStrings: %w", err)
 	}
 	return nil

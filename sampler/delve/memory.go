@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cpprof/cpprof/sampler/target/gostate"
 	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A memory is the copy of a target's memory that was made during
-// one halt. Reads outside the copy return the target's memory at
-// the time of the read. That is right only for memory that never
-// changes, such as code and type information.
+// one halt. Reads of Delve outside the copy return the target's
+// memory at the time of the read. That is right only for memory
+// that never changes, such as code and type information.
 type memory struct {
 	halter halter
-	groups [][]copied.Range // each group is the result of one call of copy, in order of addresses
+	groups [][]copied.Range // each is what one call of ReadRanges has read, by address
 	arena  copied.Arena
 	slot   [8]byte // the memory at the address slot
 }
@@ -26,41 +27,26 @@ func (m *memory) reset() {
 	m.arena.Reset()
 }
 
-// A region is a piece of the target's memory to be copied.
-type region struct {
-	addr uint64
-	size int
-}
+// copier adds to the copy what it reads.
+func (m *memory) copier() gostate.Copier { return gostate.Copier{Reader: m, Arena: &m.arena} }
 
-// copy adds the regions to the copy. It reads regions that lie
-// close together as one.
-func (m *memory) copy(regions []region) {
-	const gap = 1024 // less than a page, so that all memory between two readable ends is readable
-	slices.SortFunc(regions, func(a, b region) int { return cmp.Compare(a.addr, b.addr) })
-	group := make([]copied.Range, 0, len(regions))
-	for i := 0; i < len(regions); {
-		start, end := regions[i].addr, regions[i].addr+uint64(regions[i].size)
-		for i++; i < len(regions) && regions[i].addr <= end+gap &&
-			regions[i].addr-start < 1<<20; i++ {
-			end = max(end, regions[i].addr+uint64(regions[i].size))
-		}
-		group = append(group, copied.Range{Addr: start, Buf: m.arena.Get(int(end - start))})
-	}
-	m.halter.read(group)
+// ReadRanges implements gostate.Reader. It adds the ranges to the copy.
+func (m *memory) ReadRanges(rs []copied.Range) (failed int) {
+	failed = m.halter.ReadRanges(rs)
+	group := slices.Clone(rs)
+	slices.SortFunc(group, func(a, b copied.Range) int { return cmp.Compare(a.Addr, b.Addr) })
 	m.groups = append(m.groups, group)
+	return failed
 }
 
-// copyOne copies a single region and returns its bytes; nil if
-// it can't be read.
-func (m *memory) copyOne(addr uint64, size int) []byte {
-	if addr == 0 || size <= 0 {
-		return nil
-	}
-	m.copy([]region{{addr, size}})
-	return m.get(addr, size)
+// add adds a piece of memory to a list of those to be read. Its
+// copy is in the arena.
+func (m *memory) add(rs []copied.Range, addr uint64, size int) []copied.Range {
+	return append(rs, copied.Range{Addr: addr, Buf: m.arena.Get(size)})
 }
 
-// get returns the copied bytes of a region; nil if it was not copied.
+// get returns the copied bytes of a piece of memory; nil if it
+// was not copied.
 func (m *memory) get(addr uint64, size int) []byte {
 	if addr == 0 {
 		return nil
@@ -70,7 +56,7 @@ func (m *memory) get(addr uint64, size int) []byte {
 		i, found := slices.BinarySearchFunc(group, addr,
 			func(s copied.Range, a uint64) int { return cmp.Compare(s.Addr, a) })
 		if !found {
-			i-- // the span that begins before
+			i-- // the range that begins before
 		}
 		if i < 0 {
 			continue
@@ -97,11 +83,16 @@ func (m *memory) ReadMemory(buf []byte, addr uint64) (int, error) {
 		return copy(buf, b), nil
 	}
 	s := []copied.Range{{Addr: addr, Buf: buf}}
-	m.halter.read(s)
-	if len(s[0].Buf) < len(buf) {
+	if m.halter.ReadRanges(s) > 0 {
 		return len(s[0].Buf), fmt.Errorf("reading %d bytes at %#x: not there", len(buf), addr)
 	}
 	return len(buf), nil
+}
+
+// read copies memory as ReadMemory does, all of it.
+func (m *memory) read(addr uint64, b []byte) error {
+	_, err := m.ReadMemory(b, addr)
+	return err
 }
 
 // WriteMemory implements proc.MemoryReadWriter.

@@ -91,7 +91,9 @@ func (h *nativeHalter) during(f func([]thread) error) (time.Duration, error) {
 	return time.Since(start), err
 }
 
-func (h *nativeHalter) read(spans []copied.Range) { readSpans(h.targets.Selected.Memory(), spans) }
+func (h *nativeHalter) ReadRanges(rs []copied.Range) (failed int) {
+	return readRanges(h.targets.Selected.Memory(), rs)
+}
 
 func (h *nativeHalter) entryPoint() (uint64, error) { return h.targets.Selected.EntryPoint() }
 

@@ -317,10 +317,16 @@ func (q *questions) keep(h *remoteHalter) {
 	}
 }
 
+// A piece of the program's memory.
+type piece struct {
+	addr uint64
+	size int
+}
+
 // keep stores the pieces of a range. If one is not mapped, the
 // range could not be read: its pieces are then read one by one
 // in the next look, or are known to be missing.
-func (h *remoteHalter) keep(r region, data []byte, ok bool) {
+func (h *remoteHalter) keep(r piece, data []byte, ok bool) {
 	for off := 0; off < r.size; off += pageSize {
 		at := r.addr + uint64(off)
 		switch {
@@ -336,7 +342,7 @@ func (h *remoteHalter) keep(r region, data []byte, ok bool) {
 
 // ranges returns what is to be read. It bridges gaps if the
 // calls would be too many.
-func (h *remoteHalter) ranges() ([]region, error) {
+func (h *remoteHalter) ranges() ([]piece, error) {
 	for at, asked := range h.wanted {
 		if h.looks-asked > keptFor {
 			delete(h.wanted, at)
@@ -355,8 +361,8 @@ func (h *remoteHalter) ranges() ([]region, error) {
 
 // join returns the ranges that have some pieces, and gaps
 // between them up to a size.
-func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
-	var list []region
+func (h *remoteHalter) join(pages []uint64, gap uint64) []piece {
+	var list []piece
 	for _, at := range pages {
 		if n := len(list) - 1; n >= 0 && !h.alone[at] && !h.alone[list[n].addr] {
 			last := &list[n]
@@ -366,16 +372,16 @@ func (h *remoteHalter) join(pages []uint64, gap uint64) []region {
 				continue
 			}
 		}
-		list = append(list, region{at, pageSize})
+		list = append(list, piece{at, pageSize})
 	}
 	return list
 }
 
-// read copies what the last look has read. What it has not is
-// read by the next one.
-func (h *remoteHalter) read(spans []copied.Range) {
-	for i := range spans {
-		s := &spans[i]
+// ReadRanges copies what the last look has read. What it has not
+// is read by the next one.
+func (h *remoteHalter) ReadRanges(rs []copied.Range) (failed int) {
+	for i := range rs {
+		s := &rs[i]
 		n := 0
 		for n < len(s.Buf) {
 			at := s.Addr + uint64(n)
@@ -392,8 +398,10 @@ func (h *remoteHalter) read(spans []copied.Range) {
 		if n < len(s.Buf) {
 			h.wantRest(*s, n)
 			s.Buf = s.Buf[:n]
+			failed++
 		}
 	}
+	return failed
 }
 
 // page returns a piece, and notes that it was asked for. It is

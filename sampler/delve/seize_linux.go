@@ -9,7 +9,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/halt"
-	copied "github.com/cpprof/cpprof/sampler/target/memory"
 )
 
 // A seizer halts a process with package halt.
@@ -20,7 +19,7 @@ import (
 // delivers those signals, and the target dies or stays stopped.
 type seizer struct {
 	*halt.Process
-	reader  *halt.Reader
+	*halt.Reader
 	numbers *halt.Numbers
 }
 
@@ -62,8 +61,6 @@ func (s *seizer) during(f func([]thread) error) (time.Duration, error) {
 	}
 	return h.Took, err
 }
-
-func (s *seizer) read(spans []copied.Range) { s.reader.ReadRanges(spans) }
 
 // outer returns the sampler's number of a thread.
 func (s *seizer) outer(tid int) int { return s.numbers.Outer(tid) }
