@@ -276,13 +276,15 @@ func (h *Halted) Threads(tids []int) ([]Thread, error) {
 	}
 }
 
-// All halts all threads of the process, for a function that
-// needs the registers of each, and that may block in Go. Unlike
-// Threads, it waits for those that have no CPU yet: at most for
+// All halts all threads of the process, until no new one
+// appears. Given a patience, it does so for a function that
+// needs the registers of each, and that may block in Go: unlike
+// Threads, it waits for those that have no CPU yet, at most for
 // the given time.
 func (h *Halted) All(patience time.Duration) ([]Thread, error) {
-	h.patient = patience
-	h.w.unpin()
+	if h.patient = patience; patience > 0 {
+		h.w.unpin()
+	}
 	for known := -1; ; {
 		tids, err := h.reader.p.Threads()
 		if err == nil {

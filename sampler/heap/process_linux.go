@@ -28,7 +28,7 @@ func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, la
 	Thread)) (
 	took time.Duration, unknown int, err error) {
 	h, err := s.p.Halt(limit, lateLimit, func(h *halt.Halted) error {
-		threads, err := s.haltAll(h)
+		threads, err := h.All(0)
 		if err != nil {
 			return err
 		}
@@ -53,23 +53,6 @@ func (s *process) Halt(limit time.Duration, now func(Reader, []Thread) error, la
 
 // Now implements Source.
 func (s *process) Now() time.Duration { return s.p.Now() }
-
-// haltAll halts all threads, until no new one appears.
-func (s *process) haltAll(h *halt.Halted) (threads []halt.Thread, err error) {
-	for seen := 0; ; {
-		tids, err := s.p.Threads()
-		if err != nil {
-			return nil, err
-		}
-		if threads, err = h.Threads(tids); err != nil {
-			return nil, err
-		}
-		if len(tids) <= seen {
-			return threads, nil
-		}
-		seen = len(tids)
-	}
-}
 
 func threadOf(t halt.Thread) Thread {
 	words := append(make([]uint64, 0, 600), t.General[:]...)
