@@ -11,10 +11,8 @@ import (
 	"github.com/cpprof/cpprof/sampler/target/elffile"
 )
 
-const (
-	maxNotes    = 64 << 20 // bytes of an ELF core dump that describe threads and files
-	maxMinidump = 2 << 30  // bytes of a minidump, which Delve keeps in memory as a whole
-)
+// maxMinidump is the size of a minidump, which Delve keeps in memory as a whole.
+const maxMinidump = 2 << 30
 
 // checkCore returns an error if Delve would take much more
 // memory for a core dump than the file says anything with: Delve
@@ -40,7 +38,7 @@ func checkCore(path string) (lacks lack, err error) {
 	}
 	for _, p := range x.Progs {
 		if p.Type == elf.PT_NOTE {
-			if err := checkNotes(p.Open(), p.Filesz); err != nil {
+			if err := elffile.Notes(p, checkThread); err != nil {
 				return lacks, err
 			}
 		}
@@ -69,42 +67,15 @@ func (l lack) explain(err error) error {
 		"have it written with 'echo 0x7f > /proc/PID/coredump_filter'", err, l.unwritten>>10)
 }
 
-// checkNotes checks the notes of an ELF core dump.
-func checkNotes(r io.ReadSeeker, size uint64) error {
-	if size > maxNotes {
-		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need",
-			size>>20)
-	}
+// checkThread checks a note of an ELF core dump: Delve has its
+// own kind of notes about threads.
+func checkThread(kind uint32, note []byte) error {
 	const delveThread, beforeRegisters = 0x444C5654, 49
-	for at := uint64(0); at < size; {
-		var head struct{ Name, Desc, Kind uint32 }
-		if err := binary.Read(r, binary.LittleEndian, &head); err != nil {
-			return fmt.Errorf("a note at %d of them is damaged: %w", at, err)
-		}
-		name, desc := padded(head.Name), padded(head.Desc)
-		if name+desc > size-at {
-			return fmt.Errorf("a note at %d of them says that it is longer than all notes", at)
-		}
-		if head.Kind == delveThread && head.Desc >= beforeRegisters+4 {
-			var registers uint32
-			_, err := r.Seek(int64(at+12+name+beforeRegisters), io.SeekStart)
-			if err == nil {
-				err = binary.Read(r, binary.LittleEndian, &registers)
-			}
-			if err != nil || registers > head.Desc {
-				return fmt.Errorf("a note at %d of them has more registers than bytes", at)
-			}
-		}
-		at += 12 + name + desc
-		if _, err := r.Seek(int64(at), io.SeekStart); err != nil {
-			return err
-		}
+	if kind == delveThread && int64(half(note, beforeRegisters)) > int64(len(note)) {
+		return errors.New("more registers than bytes")
 	}
 	return nil
 }
-
-// padded returns a size in a note with what fills it up.
-func padded(n uint32) uint64 { return (uint64(n) + 3) &^ 3 }
 
 // checkMinidump checks the lists of a minidump.
 func checkMinidump(f io.ReaderAt, size int64) error {

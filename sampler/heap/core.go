@@ -35,7 +35,6 @@ const (
 	noteFloats  = 2 // NT_PRFPREG
 	noteAuxv    = 6
 	noteVectors = 0x202 // NT_X86_XSTATE
-	maxNotes    = 64 << 20
 	auxEntry    = 9
 )
 
@@ -56,8 +55,11 @@ func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 				s.parts = append(s.parts, p.ProgHeader)
 			}
 		case elf.PT_NOTE:
-			if err := s.readNotes(p, f.Machine); err != nil {
-				return nil, err
+			if err := elffile.Notes(p, func(kind uint32, content []byte) error {
+				s.readNote(kind, content, f.Machine)
+				return nil
+			}); err != nil {
+				return nil, fmt.Errorf("reading the heap of a core dump: %w", err)
 			}
 		}
 	}
@@ -79,39 +81,22 @@ func OfCore(dump, executable io.ReaderAt, c Config) (*Examination, error) {
 	return New(c)
 }
 
-// readNotes reads threads and the entry point.
-func (s *core) readNotes(p *elf.Prog, machine elf.Machine) error {
-	if p.Filesz > maxNotes {
-		return fmt.Errorf("reading the heap of a core dump: its notes have %d MB", p.Filesz>>20)
-	}
-	b := make([]byte, p.Filesz)
-	if _, err := p.ReadAt(b, 0); err != nil {
-		return fmt.Errorf("reading the heap of a core dump: its notes are cut off: %w", err)
-	}
-	for len(b) >= 12 {
-		name, size := uint64(memory.Half(b, 0)), uint64(memory.Half(b, 4))
-		from := 12 + (name+3)&^3
-		if from+size > uint64(len(b)) {
-			return errors.New("reading the heap of a core dump: a note is damaged")
+// readNote reads a thread, or the entry point.
+func (s *core) readNote(kind uint32, content []byte, machine elf.Machine) {
+	switch kind {
+	case noteThread:
+		s.threads = append(s.threads, threadIn(content, machine))
+	case noteFloats, noteVectors:
+		if n := len(s.threads); n > 0 {
+			s.threads[n-1].Words = append(s.threads[n-1].Words, words(content)...)
 		}
-		content := b[from : from+size]
-		switch memory.Half(b, 8) {
-		case noteThread:
-			s.threads = append(s.threads, threadIn(content, machine))
-		case noteFloats, noteVectors:
-			if n := len(s.threads); n > 0 {
-				s.threads[n-1].Words = append(s.threads[n-1].Words, words(content)...)
-			}
-		case noteAuxv:
-			for ; len(content) >= 16; content = content[16:] {
-				if memory.Word(content, 0) == auxEntry {
-					s.entry = memory.Word(content, 8)
-				}
+	case noteAuxv:
+		for ; len(content) >= 16; content = content[16:] {
+			if memory.Word(content, 0) == auxEntry {
+				s.entry = memory.Word(content, 8)
 			}
 		}
-		b = b[min(from+(size+3)&^3, uint64(len(b))):]
 	}
-	return nil
 }
 
 // words decodes memory that may begin anywhere.

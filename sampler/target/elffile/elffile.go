@@ -21,9 +21,10 @@ import (
 // packs to a third.
 const (
 	maxSections = 4096
-	maxNames    = 1 << 16 // bytes of the names of sections
-	maxUnpacked = 1 << 29 // bytes of all compressed sections, unpacked
-	maxRatio    = 100     // between a compressed section's sizes, above 1 MB
+	maxNames    = 1 << 16  // bytes of the names of sections
+	maxUnpacked = 1 << 29  // bytes of all compressed sections, unpacked
+	maxRatio    = 100      // between a compressed section's sizes, above 1 MB
+	maxNotes    = 64 << 20 // bytes of what describes threads and files in a core dump
 )
 
 // New is elf.NewFile for a file that nobody vouches for: it
@@ -99,6 +100,37 @@ func checkPacked(f *elf.File) error {
 		default:
 			left -= s.Size
 		}
+	}
+	return nil
+}
+
+// Notes calls f with the kind and the content of each note of a
+// segment. It takes no more memory than the file has notes.
+func Notes(p *elf.Prog, f func(kind uint32, content []byte) error) error {
+	if p.Filesz > maxNotes {
+		return fmt.Errorf("its notes have %d MB, which is more than a program's threads need",
+			p.Filesz>>20)
+	}
+	all, err := io.ReadAll(p.Open())
+	if err != nil || uint64(len(all)) < p.Filesz {
+		return fmt.Errorf("its notes are cut off (%v)", err)
+	}
+	const head = 12
+	for b := all; len(b) > 0; {
+		at := len(all) - len(b)
+		if len(b) < head {
+			return fmt.Errorf("a note at %d of them is damaged", at)
+		}
+		name := uint64(binary.LittleEndian.Uint32(b))
+		size := uint64(binary.LittleEndian.Uint32(b[4:]))
+		from := head + (name+3)&^3
+		if from+size > uint64(len(b)) {
+			return fmt.Errorf("a note at %d of them says that it is longer than all notes", at)
+		}
+		if err := f(binary.LittleEndian.Uint32(b[8:]), b[from:from+size]); err != nil {
+			return fmt.Errorf("a note at %d of them has %w", at, err)
+		}
+		b = b[min(from+(size+3)&^3, uint64(len(b))):]
 	}
 	return nil
 }
