@@ -22,7 +22,7 @@ func blocked(id int64, wait sampledata.Wait, at uint64) Group {
 	case sampledata.ForCondition:
 		g.Awaits[0] += goruntime.CondList
 	}
-	return Group{Verdict: sampledata.Stuck, Wait: wait, Goroutines: []*Goroutine{g}}
+	return Group{Goroutine: g, Goroutines: []*Goroutine{g}}
 }
 
 // using returns a group whose goroutine would do a thing.

@@ -31,13 +31,12 @@ func (x *Examination) blame(groups []Group, code *syncflow.Analyzer) {
 	code.Refill(blameWork)
 	for i := range groups {
 		g := &groups[i]
-		lock := g.Goroutines[0].Lock
-		if g.Verdict != sampledata.Stuck || lock == 0 || held[lock] || g.Name == "" {
+		if g.Verdict != sampledata.Stuck || g.Lock == 0 || held[g.Lock] || g.Name == "" {
 			continue
 		}
 		left, known := found[g.Name]
 		if !known && len(found) < maxBlamed {
-			left = x.leftBy(g.Name, lock, code)
+			left = x.leftBy(g.Name, g.Lock, code)
 			found[g.Name] = left
 		}
 		g.Left = left

@@ -36,7 +36,7 @@ func (r *Result) Marking(at time.Duration) *sampledata.Marking {
 // marked returns a group with at most a number of goroutines.
 func (g *Group) marked(room int) sampledata.MarkedGroup {
 	out := sampledata.MarkedGroup{
-		Verdict: g.Verdict, Wait: g.Wait, Reason: g.Reason.Text, Doubt: g.Goroutines[0].Doubt,
+		Verdict: g.Verdict, Wait: g.Wait, Reason: g.Reason.Text, Doubt: g.Doubt,
 		Name: g.Name, Count: len(g.Goroutines),
 		Kept: g.Kept, Creator: callOf(g.Creator),
 	}

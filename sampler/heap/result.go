@@ -37,11 +37,7 @@ type Goroutine struct {
 
 // A Group is goroutines that wait at the same place, with one verdict.
 type Group struct {
-	Verdict    sampledata.Verdict
-	Reason     goruntime.WaitReason
-	Wait       sampledata.Wait
-	Frames     []pclntab.Frame
-	Creator    pclntab.Frame
+	*Goroutine // the first one; verdict, wait and frames are those of all
 	Goroutines []*Goroutine
 	Name       string // of what they wait for; "" if not known
 	// where functions can return with the lock that they wait
@@ -194,9 +190,7 @@ func grouped(all []*Goroutine) (groups []Group) {
 		i := slices.IndexFunc(byPlace[key], func(i int) bool { return same(&groups[i], g) })
 		if i < 0 {
 			byPlace[key] = append(byPlace[key], len(groups))
-			groups = append(groups,
-				Group{Verdict: g.Verdict, Reason: g.Reason, Wait: g.Wait, Frames: g.Frames,
-					Creator: g.Creator, Kept: -1})
+			groups = append(groups, Group{Goroutine: g, Kept: -1})
 			i = len(byPlace[key]) - 1
 		}
 		at := &groups[byPlace[key][i]]
