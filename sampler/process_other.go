@@ -14,41 +14,35 @@ import (
 // or until stop is closed.
 func awaitExit(pid int, cmd *exec.Cmd, stop <-chan struct{}) bool {
 	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		if cmd != nil {
+	if cmd != nil {
+		go func() {
+			defer close(ended)
 			cmd.Wait() // nothing else waits for a child here; the command keeps the state
-			return
+		}()
+	}
+	for {
+		select {
+		case <-ended:
+			return true
+		case <-stop:
+			return false
+		case <-time.After(50 * time.Millisecond):
 		}
-		for {
-			p, err := os.FindProcess(pid)
-			if err != nil {
-				return
-			}
-			gone := !alive(p)
-			p.Release()
-			if gone {
-				return
-			}
-			select {
-			case <-stop:
-				return
-			case <-time.After(50 * time.Millisecond):
-			}
+		if cmd == nil && !isAlive(pid) {
+			return true
 		}
-	}()
-	select {
-	case <-ended:
-		return true
-	case <-stop:
-		return false
 	}
 }
 
-// alive reports whether a process that was found runs. Some
-// systems offer no test: there it is true.
-func alive(p *os.Process) bool {
-	err := p.Signal(syscall.Signal(0))
+// isAlive reports whether a process runs. Some systems offer no
+// test: there it is true of each that is found.
+func isAlive(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer p.Release()
+	err = p.Signal(syscall.Signal(0))
 	return err == nil || errors.Is(err, syscall.EPERM) || errors.Is(err, errors.ErrUnsupported)
 }
 
@@ -69,11 +63,7 @@ func (*Process) HasExecuted() bool { return false }
 // inspect checks that the process exists; the backend finds out the rest.
 func (p *Process) inspect() error {
 	p.identity = IdentityOf(p.PID)
-	h, err := os.FindProcess(p.PID)
-	if err == nil {
-		defer h.Release()
-	}
-	if p.PID <= 0 || err != nil || !alive(h) {
+	if p.PID <= 0 || !isAlive(p.PID) {
 		return &TargetError{PID: p.PID, What: "no such process", Advice: "check the pid"}
 	}
 	return nil
