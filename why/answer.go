@@ -286,6 +286,8 @@ type Answer struct {
 	Used       hotspots.Estimate `json:"used"`       // of the processors
 	// the same by the kernel's clock; 0 if it was not measured
 	Clock float64 `json:"clock,omitempty"`
+	// the two differ by more than chance
+	ClockDiffers bool `json:"clock_differs,omitempty"`
 	// mean number of threads that wait for a CPU of the machine
 	NoCPU float64 `json:"no_cpu"`
 	// the same by the kernel's clock; 0 if it was not measured

@@ -211,7 +211,7 @@ func search(r *sampledata.Recording, o Options) (*searched, error) {
 func (a *searched) readClock(r *sampledata.Recording) {
 	if a.o.Views.Span == (views.Span{}) && r.Picked == nil && r.Restricted == nil {
 		u, _ := metrics.New(r, metrics.Options{}).Utilisation()
-		a.Clock = u.Clock / a.Processors
+		a.Clock, a.ClockDiffers = u.Clock/a.Processors, u.Differs()
 	}
 }
 

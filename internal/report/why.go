@@ -54,6 +54,9 @@ func (y *Why) Write(w io.Writer) {
 	if delayed := y.delayed(); delayed != "" && y.State == why.Slow && !slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
 		b.WriteString("\n" + paragraph("", delayed))
 	}
+	if text := y.otherClock(); text != "" {
+		b.WriteString("\n" + paragraph("", text))
+	}
 	if y.State == why.Balanced && y.delayed() == "" && y.File != "" {
 		termtext.Fprintf(b, "\nIf some calls are slow nevertheless, see what they do: cpprof calls %s\n",
 			words.Shell(y.File))
@@ -204,6 +207,20 @@ func (y *Why) delayed() string {
 		return "B" + text[1:] + "."
 	}
 	return ""
+}
+
+// otherClock says that the kernel's clock contradicts the shares of the
+// processors that findings have; "" if it does not.
+func (y *Why) otherClock() string {
+	if !y.ClockDiffers || y.Clock <= 0 || !slices.ContainsFunc(y.Findings, (*why.Finding).IsCode) {
+		return ""
+	}
+	off := "too low"
+	if y.Used.Share > y.Clock {
+		off = "too high"
+	}
+	return termtext.Sprintf("Samples show that it uses %s of the processors, and the kernel's clock %s: shares of the processors may be %s.",
+		exactShare(y.Used.Share), exactShare(y.Clock), off)
 }
 
 // usedText says how much of the processors the program uses.

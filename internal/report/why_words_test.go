@@ -196,6 +196,24 @@ func TestDelayWords(t *testing.T) {
 	}
 }
 
+// If the kernel's clock contradicts the samples, shares of the
+// processors are no more than what samples show.
+func TestOtherClockWords(t *testing.T) {
+	for clock, want := range map[float64]string{0.2: "may be too high.", 0.6: "may be too low."} {
+		y := &Why{Answer: &why.Answer{State: why.Slow, Clock: clock, ClockDiffers: true,
+			Used: hotspots.Estimate{Share: 0.4}, Findings: []*why.Finding{{Kind: why.ComputeKind}}}}
+		text := new(strings.Builder)
+		y.Write(text)
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%v by the kernel's clock: %s", clock, text)
+		}
+		y.ClockDiffers = false
+		if text := y.otherClock(); text != "" {
+			t.Errorf("they don't differ: %s", text)
+		}
+	}
+}
+
 // A program that has ended can't be recorded for longer.
 func TestMoreSamplesWords(t *testing.T) {
 	for exited, want := range map[bool]string{
