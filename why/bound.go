@@ -2,6 +2,7 @@ package why
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -21,11 +22,17 @@ type Bound struct {
 // from which a channel bounds those that have its places.
 const minBounding = 0.5
 
+// placing matches the names of channels that are full of places.
+// Goroutines that live on, and never wait for a channel of another
+// name, take values out of it.
+var placing = regexp.MustCompile(`(?i)sem|slot|token|permit|limit|place|gate|lock|mu$|mutex`)
+
 // A bounding sums up the waits for the places in one channel.
 type bounding struct {
 	until   int32   // the last sample that counts
 	waited  float64 // the time in which somebody waits
 	holders sums    // by class
+	waiters sums
 }
 
 // findBounds finds out which findings are about goroutines that
@@ -41,7 +48,9 @@ func (a *searched) findBounds() {
 			share := b.waited / a.e.length
 			holds, total := 0.0, 0.0
 			for class, weight := range b.holders {
-				if total += weight; slices.Contains(classes, a.e.classes[class].name) {
+				c := &a.e.classes[class]
+				places := b.waiters[class] > 0 || c.ends() || placing.MatchString(limit.Channel)
+				if total += weight; places && slices.Contains(classes, c.name) {
 					holds += weight
 				}
 			}
@@ -62,7 +71,7 @@ func (e *evidence) boundings() map[Limit]*bounding {
 	for run, at := range e.runs(anywhere) {
 		classOf[run.Goroutine] = at.class
 	}
-	for run := range e.runs(anywhere) {
+	for run, at := range e.runs(anywhere) {
 		if run.Evidence != sampledata.Likely || !views.DoingOf(run).OfChannel() {
 			continue
 		}
@@ -72,13 +81,16 @@ func (e *evidence) boundings() map[Limit]*bounding {
 		}
 		limit := Limit{Channel: name.Name, Capacity: name.Capacity}
 		b := lists.Made(all, limit,
-			func() *bounding { return &bounding{until: e.from - 1, holders: make(sums)} })
+			func() *bounding {
+				return &bounding{until: e.from - 1, holders: make(sums), waiters: make(sums)}
+			})
 		// runs are in the order of their first samples
 		if last := min(run.Last, e.to-1); last > b.until {
 			b.waited += e.between(max(run.First, b.until+1), last)
 			b.until = last
 		}
 		weight := e.between(run.First, run.Last)
+		b.waiters[at.class] += weight
 		for _, g := range e.r.HolderSets[run.Holders] {
 			if class := classOf[g]; class >= 0 {
 				b.holders[class] += weight

@@ -82,6 +82,30 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// Who takes values out of a buffer that others fill has no places of
+// it, unless its name says so, or it ends.
+func TestBoundByABuffer(t *testing.T) {
+	for name, want := range map[string]bool{"main.(*list).results": false, "main.(*list).sem": true} {
+		s := newScene()
+		s.LockName(sampledata.LockName{Address: 0x100, Name: name, Capacity: 1})
+		lister, taker := s.spawn(1, "main.list"), s.spawn(1, "main.inspect")
+		waits := sends
+		waits.Evidence, waits.Holders = sampledata.Likely, s.HolderSet(taker)
+		s.samples(t, 100, func(i int) {
+			s.all(lister, s.at(waits, "main.list"))
+			s.all(taker, s.at(selects, "main.inspect", "net/http.(*persistConn).roundTrip"))
+			if i%10 == 0 {
+				s.all(lister, s.at(runs, "main.list"))
+				s.all(taker, s.at(runs, "main.inspect"))
+			}
+		})
+		a := s.find(t)
+		if bound := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Bound != nil }); bound != want {
+			t.Errorf("%s: %+v", name, a.Findings)
+		}
+	}
+}
+
 // A semaphore has places, and no buffer.
 func TestLimitOfSemaphores(t *testing.T) {
 	s := newScene()

@@ -61,7 +61,7 @@ var makers = []maker{
 	{"random sources", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
 	{processes, named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "",
 		"see what a process does; or ask the kernel, a library, or one process for several things"},
-	{"open files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
+	{files, named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
 	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
 	{"goroutines", startsGoroutine, "", fewGoroutines},
 	{"deferred calls", named(`runtime\.(deferproc|deferprocat)`), "",
@@ -72,6 +72,10 @@ var makers = []maker{
 
 // processes are mostly awaited, for as long as each lives.
 const processes = "processes"
+
+// files hardly take memory: who waits for the collector there would
+// wait for it elsewhere.
+const files = "open files"
 
 // startsGoroutine is what a go statement calls.
 var startsGoroutine = named(`runtime\.newproc`)
@@ -177,6 +181,9 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		}
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it makes " + m.what + " only once, as far as is known"
+		}
+		if all, collects := weigh(s.members(class), of, s.awaitsCollector); m.what == files && 2*collects > all {
+			c.note = "it waits for the garbage collector most of that time"
 		}
 		if f.Made.Awaited && each > livesLong*1e9 && s.looksAfter(f, by[class]) {
 			c.note = "it may look after processes that live long"

@@ -146,3 +146,25 @@ func TestAwaitsProcesses(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for the collector while it opens files waits for what is
+// allocated elsewhere.
+func TestFilesWhileGarbageIsCollected(t *testing.T) {
+	for _, collects := range []bool{false, true} {
+		s := newScene()
+		workers := s.spawn(4, "main.worker")
+		open := []string{"main.worker", "main.load", "os.Open", "os.OpenFile"}
+		opens := s.at(runs, open...)
+		if collects {
+			opens = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}, append(open, "runtime.mallocgc", "runtime.gcAssistAlloc")...)
+		}
+		s.samples(t, 100, func(i int) {
+			s.all(workers, s.at(runs, "main.worker", "main.load"))
+			s.some(i, 2, workers, opens)
+		})
+		a := s.find(t)
+		if found := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == MakingKind }); found == collects {
+			t.Errorf("collects %t: %+v %+v", collects, a.Findings, a.Hypotheses)
+		}
+	}
+}

@@ -223,6 +223,10 @@ func (e *evidence) stepped(all []hotspots.Observation) (s series, step time.Dura
 	return s, step
 }
 
+// mayGo is the part of the steps in which a share that comes and goes
+// is less than half of its mean, at least.
+const mayGo = 0.1
+
 // period returns the number of steps after which a series
 // repeats itself, or 0: the shortest lag with a high
 // autocorrelation, if there are at least four of these periods.
@@ -238,8 +242,9 @@ func (s series) period() int {
 		}
 		return r / float64(n-lag)
 	}
+	goes := lists.Count(s.values, func(v float64) bool { return v < mean/2 })
 	variance := at(0)
-	if variance < minStep*minStep {
+	if variance < minStep*minStep || float64(goes) < mayGo*float64(n) {
 		return 0
 	}
 	dipped := false
