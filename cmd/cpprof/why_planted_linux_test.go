@@ -32,7 +32,7 @@ var allPlanted = []planted{
 	{"lock", why.LockKind, []string{"main.(*journal).add"}, "go:main.flusher holds it, in main.(*journal).flush", true, ""},
 	{"queue", why.ComputeKind, []string{"main.(*queue).push"}, "go:main.intake", false, ""},
 	{"encoder", why.ComputeKind, []string{"main.(*feed).encode"}, "main.(*feed).trace", false, ""},
-	{"runnable", why.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false, ""},
+	{"runnable", why.ProcessorKind, []string{"main.spin", "main.burner"}, "More goroutines are ready to run than processors", false, why.ComputeKind},
 	{"allocation", why.AllocationKind, []string{"main.parse"}, "go:main.parser", false, ""},
 	{"pipeline", why.ComputeKind, []string{"main.spin", "main.transform"}, "go:main.producer", false, ""},
 	{"leak", why.StuckKind, []string{"main.answer"}, "are stuck for good", true, ""},
