@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -81,9 +82,7 @@ func (l load) recording(tb testing.TB) *sampledata.Recording {
 		for g, st := range changed {
 			changes = append(changes, sampledata.Change{Goroutine: g, State: st})
 		}
-		if err := b.Sample(s, changes); err != nil {
-			tb.Fatal(err)
-		}
+		fixture.Check(tb, b.Sample(s, changes))
 	}
 	return b.Recording()
 }
@@ -104,9 +103,7 @@ func BenchmarkServer(b *testing.B) {
 		b.Run(a.String(), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Server(r, Options{Accounting: a}); err != nil {
-					b.Fatal(err)
-				}
+				fixture.Must(Server(r, Options{Accounting: a}))(b)
 			}
 		})
 	}
@@ -116,9 +113,7 @@ func BenchmarkClasses(b *testing.B) {
 	r := planned.recording(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Classes(r, Options{}); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(Classes(r, Options{}))(b)
 	}
 }
 
@@ -133,9 +128,7 @@ func BenchmarkManyGoroutines(b *testing.B) {
 	b.Run("classes", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Classes(r, Options{}); err != nil {
-				b.Fatal(err)
-			}
+			fixture.Must(Classes(r, Options{}))(b)
 		}
 	})
 }
@@ -145,22 +138,15 @@ func BenchmarkManyClasses(b *testing.B) {
 	r := load{goroutines: 100_000, samples: 20, changed: 0.01, runnable: 0.1, siteClasses: true}.recording(b)
 	o := Options{Accounting: Processors, Classes: ClassBy{Site: true}}
 	for b.Loop() {
-		if _, err := Classes(r, o); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := Thread(r, "go:pkg0.f0@main.go:1", o); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(Classes(r, o))(b)
+		fixture.Must(Thread(r, "go:pkg0.f0@main.go:1", o))(b)
 	}
 }
 
 func benchThread(b *testing.B, r *sampledata.Recording, o Options) {
 	b.ReportAllocs()
 	for b.Loop() {
-		view, err := Thread(r, "go:pkg0.f0", o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		view := fixture.Must(Thread(r, "go:pkg0.f0", o))(b)
 		b.ReportMetric(float64(view.Tree.Len()), "nodes")
 		b.ReportMetric(float64(len(view.Tree.Main().Planes())), "planes")
 	}

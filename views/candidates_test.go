@@ -12,18 +12,10 @@ import (
 
 // A worker waits to receive from either of two goroutines.
 func TestCandidates(t *testing.T) {
-	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "channels.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", "channels.txt")))(t)
 	defer f.Close()
-	r, err := sampledata.ReadText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(f))(t)
+	fixture.Check(t, r.Check())
 	for _, c := range []struct {
 		class string
 		span  Span
@@ -33,13 +25,8 @@ func TestCandidates(t *testing.T) {
 		{"go:main.worker", Span{From: 100e6}, map[string]string{"main.read:31": "1", "main.feed:22": "1"}},
 		{"go:main.feed", Span{}, nil},
 	} {
-		tree, err := Candidates(r, c.class, Options{Span: c.span})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tree.Check(); err != nil {
-			t.Fatal(err)
-		}
+		tree := fixture.Must(Candidates(r, c.class, Options{Span: c.span}))(t)
+		fixture.Check(t, tree.Check())
 		for n := range int32(tree.Len()) {
 			own := tree.Main().Own(n)
 			if own.Sign() == 0 {

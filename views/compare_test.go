@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -25,11 +26,7 @@ func worker(t *testing.T, stacks ...string) *sampledata.Recording {
 }
 
 func compared(t *testing.T, a, b *sampledata.Recording, o Options) *Compared {
-	c, err := Compare(Named{"a", a}, Named{"b", b}, o, Server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return fixture.Must(Compare(Named{"a", a}, Named{"b", b}, o, Server))(t)
 }
 
 // A span counts from the start of each recording, and selects from both.
@@ -56,10 +53,7 @@ func TestCompareWithItself(t *testing.T) {
 			}
 			return
 		}
-		both, err := c.Merge()
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := fixture.Must(c.Merge())(t)
 		a, b := both.Tree.Sides()
 		if !maps.Equal(hitsOf(a), hitsOf(b)) || a.Main().Denominator.Cmp(b.Main().Denominator) != 0 || len(c.Inlining) > 0 {
 			t.Errorf("%v differs from %v, %v", hitsOf(a), hitsOf(b), c.Inlining)
@@ -80,10 +74,7 @@ func TestCompareInlining(t *testing.T) {
 		for _, v := range []*View{c.New, c.Old} {
 			compareHits(t, "side", hitsOf(v.Tree), map[string]string{want.stack: "1"})
 		}
-		both, err := c.Merge()
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := fixture.Must(c.Merge())(t)
 		if len(both.Warnings) != 1 || !strings.HasPrefix(both.Warnings[0].Message, want.warning) {
 			t.Errorf("the warnings are %+v", both.Warnings)
 		}

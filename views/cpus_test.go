@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -28,10 +29,7 @@ func TestProcessorsOfFewCPUs(t *testing.T) {
 		s.sample(states)
 		s.sample(nil)
 		r := s.Recording()
-		server, err := Server(r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := fixture.Must(Server(r, Options{}))(t)
 		used := NewCPUs(r)
 		of := float64(used.Used[1]) / float64(used.Processors[1])
 		m := server.Tree.Main()
@@ -59,10 +57,7 @@ func TestProcessorsUnderEachAccounting(t *testing.T) {
 		s.sample(states)
 		s.sample(nil)
 		r := s.Recording()
-		server, err := Server(r, Options{Accounting: a})
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := fixture.Must(Server(r, Options{Accounting: a}))(t)
 		m := server.Tree.Main()
 		if cost, _ := m.Cost(m.Cum(0)).Float64(); cost != 1 {
 			t.Errorf("%v: the Server View costs %v", a, cost)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
@@ -50,15 +51,9 @@ sample 30ms
 `
 
 func TestCreatedBy(t *testing.T) {
-	r, err := sampledata.ReadText(strings.NewReader(requests))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(requests)))(t)
 	o := Options{CreatedBy: true, Granularity: ByLine}
-	v, err := Threads(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(Threads(r, o))(t)
 	const handle = "* go:main.serve main.serve:2 +go:main.handle "
 	compareHits(t, "all classes", spaced(hitsOf(v.Tree)), map[string]string{
 		"* go:main.serve main.serve:1 :WAIT :sleep":                                                      "3",
@@ -70,10 +65,7 @@ func TestCreatedBy(t *testing.T) {
 		"* go:unknown main.fan:21 +go:main.work main.work:30 :RUN":                                       "2",
 		"* go:main.help main.help:40 :RUN":                                                               "2",
 	})
-	v, err = Thread(r, "go:main.handle", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v = fixture.Must(Thread(r, "go:main.handle", o))(t)
 	if n := v.Tree.Main().Hits().Denominator; n.Cmp(big.NewRat(13, 1)) != 0 {
 		t.Errorf("the requests own %v hits, want 13", n)
 	}
@@ -101,40 +93,20 @@ func TestCreatedByKeepsTime(t *testing.T) {
 		if CheckCreators(r) != nil {
 			return
 		}
-		plain, err := Threads(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		server, err := Server(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plain := fixture.Must(Threads(r, o))(t)
+		server := fixture.Must(Server(r, o))(t)
 		o.CreatedBy = true
-		charged, err := Threads(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := charged.Tree.Check(); err != nil {
-			t.Fatal(err)
-		}
+		charged := fixture.Must(Threads(r, o))(t)
+		fixture.Check(t, charged.Tree.Check())
 		compareHits(t, "below the class of each", withoutCreators(charged.Tree), withoutCreators(plain.Tree))
-		owned, err := Server(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		owned := fixture.Must(Server(r, o))(t)
 		if a, b := owned.Tree.Main(), server.Tree.Main(); a.Denominator.Cmp(b.Denominator) != 0 || a.Cum(0).Cmp(b.Cum(0)) != 0 {
 			t.Errorf("the Server View has %v of %v, and %v of %v without", a.Cum(0), a.Denominator, b.Cum(0), b.Denominator)
 		}
-		classes, err := Classes(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(Classes(r, o))(t)
 		below := belowClasses(charged.Tree)
 		for _, c := range classes {
-			v, err := Thread(r, c.Class, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(Thread(r, c.Class, o))(t)
 			m := v.Tree.Main()
 			if m.Denominator.Cmp(c.Time) != 0 || m.Cum(0).Cmp(c.Time) != 0 || c.Time.Cmp(below[c.Class]) != 0 {
 				t.Errorf("%s has %v in its view of %v, %v in the sums, %v in the view of all", c.Class, m.Cum(0),

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
@@ -96,40 +97,23 @@ func TestHistoryOfSpans(t *testing.T) {
 		if o.LeaveOutIdle = rapid.Bool().Draw(t, "without idle"); o.LeaveOutIdle {
 			o.Role = func(f string) Role { return Role(len(f) % 4) }
 		}
-		server, err := ServerHistory(r, o, math.MaxInt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		threads, err := ThreadsHistory(r, o, math.MaxInt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := fixture.Must(ServerHistory(r, o, math.MaxInt))(t)
+		threads := fixture.Must(ThreadsHistory(r, o, math.MaxInt))(t)
 		part := o
 		part.Span.From = time.Duration(rapid.IntRange(0, 16).Draw(t, "from"))
 		part.Span.To = part.Span.From + time.Duration(rapid.IntRange(1, 24).Draw(t, "length"))
 		from, to, err := part.Span.Samples(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := Server(r, part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
+		v := fixture.Must(Server(r, part))(t)
 		got := server.sum(r, from, to)
 		compareStacks(t, "server", got.stacks, "", v.Tree)
 		if whole, ok := got.beside[Whole]; ok != (v.Tree.Main().Denominator.Sign() > 0) || ok && whole.Weight.Cmp(v.Tree.Main().Denominator) != 0 {
 			t.Fatalf("the costs are fractions of %v, those of the view of %v", whole, v.Tree.Main().Denominator)
 		}
 		all := threads.sum(r, from, to)
-		classes, err := Classes(r, part)
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(Classes(r, part))(t)
 		for _, c := range classes {
-			v, err := Thread(r, c.Class, part)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(Thread(r, c.Class, part))(t)
 			if c.Hits == 0 && o.LeaveOutIdle {
 				continue // the view of the span has waiting for work, and that of the whole recording may have none
 			}
@@ -181,15 +165,9 @@ func TestHistoryOfFewMoments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
 		o.Span = Span{}
-		whole, err := ThreadsHistory(r, o, math.MaxInt)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := fixture.Must(ThreadsHistory(r, o, math.MaxInt))(t)
 		most := rapid.IntRange(1, max(1, 2*whole.Len())).Draw(t, "most")
-		few, err := ThreadsHistory(r, o, most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		few := fixture.Must(ThreadsHistory(r, o, most))(t)
 		if few.Len() > most && few.Slices() > 1 {
 			t.Fatalf("%d moments with %d slices, want at most %d", few.Len(), few.Slices(), most)
 		}

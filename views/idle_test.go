@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
@@ -454,9 +455,7 @@ func TestHasNotMoved(t *testing.T) {
 	s.sample(map[sampledata.GoroutineID]sampledata.State{stands: other, comes: sends, joins: next, moves: {Stack: sends.Stack, Run: sampledata.Running}})
 	s.sample(map[sampledata.GoroutineID]sampledata.State{moves: sends})
 	again := []sampledata.Change{{Goroutine: returns, Again: true, State: sends}}
-	if err := s.Sample(sampledata.Sample{Time: time.Hour}, again); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Sample(sampledata.Sample{Time: time.Hour}, again))
 	still := HasNotMoved(s.Recording())
 	if !still(stands) || still(moves) || still(comes) || still(joins) || still(returns) || still(pulls) {
 		t.Errorf("not moved: %v %v %v %v %v %v, want only the first", still(stands), still(moves), still(comes), still(joins), still(returns), still(pulls))
@@ -489,10 +488,7 @@ func TestIdleLeftOut(t *testing.T) {
 	if v := thread(t, r, "go:b", o); v.IdleShare().Sign() != 0 || v.Tree.Main().Hits().Denominator.Cmp(big.NewRat(4, 1)) != 0 {
 		t.Errorf("a class that only waits for work has %v hits, and lacks %v", v.Tree.Main().Hits().Denominator, v.IdleShare())
 	}
-	classes, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, o))(t)
 	if c := classes[0]; c.Class != "go:a" || c.Hits != 2 || c.Idle.Hits.Cmp(big.NewRat(2, 1)) != 0 || c.Shares()[Run].Cmp(big.NewRat(1, 2)) != 0 {
 		t.Errorf("a: %+v", c)
 	}
@@ -511,14 +507,8 @@ func TestIdleIsTheRest(t *testing.T) {
 		with.Role = func(f string) Role { return Role((len(f) + salt) % 4) }
 		without := with
 		without.LeaveOutIdle = true
-		all, err := Classes(r, with)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rest, err := Classes(r, without)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := fixture.Must(Classes(r, with))(t)
+		rest := fixture.Must(Classes(r, without))(t)
 		for _, c := range all {
 			i := slices.IndexFunc(rest, func(d ClassSummary) bool { return d.Class == c.Class })
 			d := rest[i]
@@ -527,10 +517,7 @@ func TestIdleIsTheRest(t *testing.T) {
 				d.HitParts.total().Cmp(work.Hits) != 0 || d.total().Cmp(d.Time) != 0 || big.NewRat(d.Hits, 1).Cmp(work.Hits) != 0 || d.IdleShare().Cmp(c.IdleShare()) != 0 || d.OnlyIdle() != c.OnlyIdle() {
 				t.Fatalf("%+v, and without idle %+v", c, d)
 			}
-			v, err := Thread(r, c.Class, without)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(Thread(r, c.Class, without))(t)
 			if d.Hits > 0 && (v.Tree.Main().Denominator.Cmp(d.Time) != 0 || v.IdleShare().Cmp(d.IdleShare()) != 0) {
 				t.Fatalf("%s: the view has %v ns and lacks %v, the sums have %v and lack %v", c.Class, v.Tree.Main().Denominator, v.IdleShare(), d.Time, d.IdleShare())
 			}

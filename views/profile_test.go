@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -56,11 +57,7 @@ func drawWeighted(t *rapid.T) *calltree.Tree {
 		}
 		b.Add(metric, node, num, den)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 // A tree that was written as a profile, and read again, is the same.
@@ -68,30 +65,13 @@ func TestPprofLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tree := drawWeighted(t)
 		var file bytes.Buffer
-		r, err := interchange.Profile(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := interchange.WritePprof(&file, r); err != nil {
-			t.Fatal(err)
-		}
-		in, err := interchange.Stream(&file, "profile", interchange.Auto)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r, err = in.Recording(interchange.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
-		read, err := Server(r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := read.Tree.Check(); err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(interchange.Profile(tree))(t)
+		fixture.Check(t, interchange.WritePprof(&file, r))
+		in := fixture.Must(interchange.Stream(&file, "profile", interchange.Auto))(t)
+		r = fixture.Must(in.Recording(interchange.Options{}))(t)
+		fixture.Check(t, r.Check())
+		read := fixture.Must(Server(r, Options{}))(t)
+		fixture.Check(t, read.Tree.Check())
 		if want, got := contentOf(tree), contentOf(read.Tree); !maps.Equal(got, want) {
 			t.Fatalf("read %v\nwant %v", got, want)
 		}
@@ -115,9 +95,7 @@ func profileOf(t *testing.T) *sampledata.Recording {
 		End: new(sampledata.End),
 	}
 	r.Profile.Show("space")
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -138,10 +116,7 @@ func TestViewsOfAProfile(t *testing.T) {
 		if c.class == "" {
 			view = Server
 		}
-		v, err := view(r, c.o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fixture.Must(view(r, c.o))(t)
 		var stacks []string
 		m := v.Tree.Main()
 		for n := range int32(v.Tree.Len()) {
@@ -165,10 +140,7 @@ func TestViewsOfAProfile(t *testing.T) {
 }
 
 func TestClassesOfAProfile(t *testing.T) {
-	all, err := Classes(profileOf(t), Options{Classes: ClassBy{Label: "route"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fixture.Must(Classes(profileOf(t), Options{Classes: ClassBy{Label: "route"}}))(t)
 	var got []string
 	for _, c := range all {
 		got = append(got, fmt.Sprintf("%s %s of %d stacks", c.Class, c.Time.RatString(), c.Hits))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -45,9 +46,7 @@ func drawRecording(t *rapid.T) *sampledata.Recording {
 		d.sample(now)
 	}
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -90,9 +89,7 @@ func (d *drawer) sample(now time.Duration) {
 }
 
 func (d *drawer) end(changes []sampledata.Change) {
-	if err := d.b.Sample(d.last, changes); err != nil {
-		d.t.Fatal(err)
-	}
+	fixture.Check(d.t, d.b.Sample(d.last, changes))
 }
 
 func (d *drawer) drawState() sampledata.State {
@@ -167,13 +164,8 @@ func TestAgainstOracle(t *testing.T) {
 			if root == "*" {
 				build = func() (*View, error) { return Server(r, o) }
 			}
-			v, err := build()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := v.Tree.Check(); err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(build())(t)
+			fixture.Check(t, v.Tree.Check())
 			compareHits(t, root, hitsOf(v.Tree), texts(truth.hits))
 			compareHits(t, root+", time", weightsOf(v.Tree), texts(truth.time))
 			m := v.Tree.Main()
@@ -193,10 +185,7 @@ func TestAgainstOracle(t *testing.T) {
 
 // checkClasses compares the summaries with the views.
 func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[string]*truth) {
-	classes, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, o))(t)
 	if len(classes) != len(want)-1 {
 		t.Errorf("%d classes, want %d", len(classes), len(want)-1)
 	}
@@ -205,10 +194,7 @@ func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[strin
 		if i > 0 && classes[i-1].Time.Cmp(c.Time) < 0 {
 			t.Errorf("%s comes before %s", classes[i-1].Class, c.Class)
 		}
-		view, err := Thread(r, c.Class, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		view := fixture.Must(Thread(r, c.Class, o))(t)
 		whole := view.Tree.Main().Through(0)
 		if got := c.total(); got.Cmp(whole.Weight) != 0 || got.Cmp(c.Time) != 0 {
 			t.Errorf("%s: parts sum to %v, the time is %v, the view has %v", c.Class, got, c.Time, whole.Weight)
@@ -223,10 +209,7 @@ func checkClasses(t *rapid.T, r *sampledata.Recording, o Options, want map[strin
 		compareParts(t, c.Class+", time", append(c.Parts[:], c.Attributed.Weight), want[c.Class].time)
 		run.Add(run, c.Parts[Run])
 	}
-	server, err := Server(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := fixture.Must(Server(r, o))(t)
 	if run.Cmp(server.Tree.Main().Cum(0)) != 0 {
 		t.Errorf(":RUN of all classes is %v, the server view has %v", run, server.Tree.Main().Cum(0))
 	}
@@ -291,10 +274,7 @@ func TestSpansPartition(t *testing.T) {
 // viewWeights returns the weights of all views of a recording, by stack.
 func viewWeights(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
 	trees := make(map[string]*big.Rat)
-	classes, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, o))(t)
 	roots := []string{"*"}
 	for _, c := range classes {
 		roots = append(roots, c.Class)
@@ -304,9 +284,7 @@ func viewWeights(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big
 		if root != "*" {
 			view, err = Thread(r, root, o)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		for stack, h := range weightsOf(view.Tree) {
 			trees[stack], _ = new(big.Rat).SetString(h)
 		}
@@ -318,10 +296,7 @@ func viewWeights(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big
 func TestTimelineSumsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
-		buckets, err := Timeline(r, o, rapid.IntRange(1, 9).Draw(t, "buckets"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		buckets := fixture.Must(Timeline(r, o, rapid.IntRange(1, 9).Draw(t, "buckets")))(t)
 		var length int64
 		for i, b := range buckets {
 			length += b.Length
@@ -341,10 +316,7 @@ func checkBucket(t *rapid.T, r *sampledata.Recording, o Options, b Bucket) {
 	var want []ClassSummary
 	if b.To > b.From {
 		o.Span = Span{b.From, b.To}
-		var err error
-		if want, err = Classes(r, o); err != nil {
-			t.Fatal(err)
-		}
+		want = fixture.Must(Classes(r, o))(t)
 	}
 	sums := []*big.Rat{new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat), new(big.Rat)}
 	time := new(big.Rat)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -26,13 +27,8 @@ sample 3ms weight=1ms
 	g0 blocked n0 reason=sync.Mutex.Lock release=n3
 end duration time=4ms
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := Thread(r, "go:main.worker", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	v := fixture.Must(Thread(r, "go:main.worker", Options{}))(t)
 	want := map[string]string{
 		"go:main.worker main.worker :WAIT :chan-receive :released-by go:main.producer main.producer main.send":      "3000000",
 		"go:main.worker main.worker :MONITOR :unknown-holder :released-by go:main.producer main.producer main.send": "1000000",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -59,20 +60,14 @@ func subtract(whole map[string]*big.Rat, path string, weight *big.Rat) {
 // classes, and the typed time of each class.
 func costs(t *rapid.T, r *sampledata.Recording, o Options) map[string]*big.Rat {
 	all := map[string]*big.Rat{}
-	classes, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, o))(t)
 	for _, c := range classes {
 		for typed := range NumTypedTimes {
 			all[c.Class+" "+typed.String()] = c.Parts[typed]
 		}
 		all[c.Class] = c.Time
 	}
-	v, err := Threads(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(Threads(r, o))(t)
 	m := v.Tree.Main()
 	for n := range int32(v.Tree.Len()) {
 		all[strings.Join(v.Tree.Frames(n), " ")] = m.Cum(n)

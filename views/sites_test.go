@@ -3,6 +3,7 @@ package views
 import (
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 )
 
@@ -10,10 +11,7 @@ import (
 func TestCreationSitesCountEveryGoroutine(t *testing.T) {
 	r := synthetic.Recording(50, 200, 0.2)
 	for _, by := range []ClassBy{{}, {Site: true}} {
-		classes, err := Classes(r, Options{Classes: by})
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(Classes(r, Options{Classes: by}))(t)
 		total := 0
 		for _, c := range classes {
 			n := 0

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -63,9 +64,7 @@ func TestChainsOfAllClasses(t *testing.T) {
 		v, _, err := limitedView(r, o, "view", calltree.RootName, func(b *builder) {
 			b.threads, b.maxChained, b.maxFirst = true, maxChained, maxFirst
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		return v
 	}
 	full := view(0, 0)
@@ -119,9 +118,7 @@ func TestManyDeepStacks(t *testing.T) {
 		id := b.Goroutine(sampledata.Goroutine{ID: int64(i + 1), Start: f})
 		changes = append(changes, sampledata.Change{Goroutine: id, State: sampledata.State{Stack: stack, Run: sampledata.Waiting}})
 	}
-	if err := b.Sample(sampledata.Sample{}, changes); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{}, changes))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := Thread(b.Recording(), "go:main.f", Options{MaxMemory: 2000 * nodeMemory})

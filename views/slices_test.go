@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
@@ -36,32 +37,21 @@ func checkSlices(t *rapid.T, what string, tree *calltree.Tree) {
 func TestSlicesOfViews(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
-		server, err := Server(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := fixture.Must(Server(r, o))(t)
 		if server.Tree.Main().Slices() != nil {
 			t.Fatal("slices that nobody asked for")
 		}
 		o.Slices = true
-		if server, err = Server(r, o); err != nil {
-			t.Fatal(err)
-		}
+		server = fixture.Must(Server(r, o))(t)
 		checkSlices(t, "server", server.Tree)
-		threads, err := Threads(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threads := fixture.Must(Threads(r, o))(t)
 		checkSlices(t, "threads", threads.Tree)
 		kept := make([]bool, threads.Tree.Len())
 		for i := range kept {
 			kept[i] = rapid.Bool().Draw(t, "kept")
 		}
 		checkSlices(t, "filtered", threads.Tree.Filter(kept))
-		both, err := calltree.Merge(server.Tree, threads.Tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		both := fixture.Must(calltree.Merge(server.Tree, threads.Tree))(t)
 		a, b := both.Sides()
 		checkSlices(t, "the one side", a)
 		checkSlices(t, "the other side", b)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -94,28 +95,16 @@ func (c *vectorCase) check(t *testing.T, how recordingForm) {
 		t.Error("no views")
 	}
 	for name, want := range c.Views {
-		a, err := ParseAccounting(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(ParseAccounting(name))(t)
 		o := Options{Accounting: a}
-		server, err := Server(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := fixture.Must(Server(r, o))(t)
 		want.Server.compare(t, name+" server", "*", server.Tree, c.End != nil)
-		classes, err := Classes(r, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(Classes(r, o))(t)
 		if len(classes) != len(want.Thread) {
 			t.Errorf("%s: %d classes, want %d", name, len(classes), len(want.Thread))
 		}
 		for class, view := range want.Thread {
-			thread, err := Thread(r, class, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			thread := fixture.Must(Thread(r, class, o))(t)
 			view.compare(t, name+" "+class, class, thread.Tree, c.End != nil)
 		}
 	}
@@ -244,19 +233,13 @@ func (c *vectorCase) recording(t *testing.T, how recordingForm) *sampledata.Reco
 			}
 		}
 		before = gs
-		if err := b.Sample(sample, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sample, changes))
 	}
 	if c.End != nil {
-		if err := b.Finish(sampledata.End{Time: *c.End}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Finish(sampledata.End{Time: *c.End}))
 	}
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
@@ -42,9 +43,7 @@ func (s *sketch) sample(states map[sampledata.GoroutineID]sampledata.State, gone
 	}
 	at := time.Duration(s.samples) * s.interval
 	s.samples++
-	if err := s.Sample(sampledata.Sample{Time: at, Weight: 10 * time.Millisecond}, changes); err != nil {
-		s.t.Fatal(err)
-	}
+	fixture.Check(s.t, s.Sample(sampledata.Sample{Time: at, Weight: 10 * time.Millisecond}, changes))
 }
 
 func (s *sketch) blocked(holders ...sampledata.GoroutineID) sampledata.State {
@@ -53,13 +52,8 @@ func (s *sketch) blocked(holders ...sampledata.GoroutineID) sampledata.State {
 
 func thread(t *testing.T, r *sampledata.Recording, class string, o Options) *View {
 	t.Helper()
-	v, err := Thread(r, class, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := v.Tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(Thread(r, class, o))(t)
+	fixture.Check(t, v.Tree.Check())
 	m := v.Tree.Main()
 	if one := m.Cost(m.Cum(0)); one.Cmp(big.NewRat(1, 1)) != 0 {
 		t.Fatalf("%s costs %v", class, one)
@@ -80,10 +74,7 @@ func TestProcessorsOfTheHeader(t *testing.T) {
 		"go:b\n:LOAD\ngo:a":            "1/2",
 		"go:b\n:LOAD\n:idle-processor": "1/2",
 	})
-	server, err := Server(r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := fixture.Must(Server(r, Options{}))(t)
 	if d := server.Tree.Main().Hits().Denominator; d.Cmp(big.NewRat(2, 1)) != 0 {
 		t.Errorf("denominator %v", d)
 	}
@@ -110,18 +101,12 @@ func TestNoCPU(t *testing.T) {
 	} {
 		compareHits(t, class, hitsOf(thread(t, r, class, Options{}).Tree), want)
 	}
-	server, err := Server(r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := fixture.Must(Server(r, Options{}))(t)
 	if root := server.Tree.Main().Cost(server.Tree.Main().Cum(0)); root.Cmp(big.NewRat(1, 2)) != 0 {
 		t.Errorf("one of two processors is used, but the root of the Server View costs %v", root)
 	}
 	// The estimates don't ask who runs.
-	estimated, err := Server(r, Options{Accounting: Processors})
-	if err != nil {
-		t.Fatal(err)
-	}
+	estimated := fixture.Must(Server(r, Options{Accounting: Processors}))(t)
 	if n := estimated.Tree.Main().Hits().Denominator; n.Cmp(big.NewRat(3, 1)) != 0 {
 		t.Errorf("denominator %v for the three goroutines that run", n)
 	}
@@ -224,10 +209,7 @@ func TestHitsBeyondInt64(t *testing.T) {
 		b.collect(g, sp, observed{1 << 62, 1 << 61})
 	}
 	b.flush(g)
-	tree, err := b.tree.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.tree.Tree())(t)
 	hits := new(big.Rat).SetInt64(3 << 61).RatString()
 	compareHits(t, "a", hitsOf(tree), map[string]string{"go:a\n:RUN": hits, "go:a\n:LOAD\n:idle-processor": hits})
 	time := new(big.Rat).SetInt64(3 << 60).RatString()
@@ -240,15 +222,10 @@ func TestFlushingEarly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, o := drawRecording(t), drawOptions(t)
 		from, to, err := o.samples(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		b := newBuilder(newScene(r, o), "*")
 		b.server, b.flushAt = true, 0
-		v, err := b.view(from, to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fixture.Must(b.view(from, to))(t)
 		compareHits(t, "server", hitsOf(v.Tree), texts(oracle{r, o}.views()["*"].hits))
 	})
 }
@@ -339,10 +316,7 @@ func TestBadOptions(t *testing.T) {
 
 func TestEmptyRecording(t *testing.T) {
 	r := &sampledata.Recording{}
-	server, err := Server(r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := fixture.Must(Server(r, Options{}))(t)
 	if err := server.Tree.Check(); err != nil {
 		t.Error(err)
 	}
@@ -363,14 +337,9 @@ func TestTimelineToTheEndOfTime(t *testing.T) {
 	a := s.goroutine("a")
 	for _, at := range []time.Duration{0, math.MaxInt64} {
 		changes := []sampledata.Change{{Goroutine: a, State: sampledata.State{Run: sampledata.Waiting, Stack: sampledata.NoStack}}}
-		if err := s.Sample(sampledata.Sample{Time: at}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Sample(sampledata.Sample{Time: at}, changes))
 	}
-	buckets, err := Timeline(s.Recording(), Options{}, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buckets := fixture.Must(Timeline(s.Recording(), Options{}, 4))(t)
 	if len(buckets) != 4 || buckets[0].Time.Sign() <= 0 || buckets[3].Time.Sign() <= 0 || buckets[3].To != math.MaxInt64 {
 		t.Errorf("buckets %+v", buckets)
 	}
@@ -382,10 +351,7 @@ func TestAttribution(t *testing.T) {
 	unknown := s.blocked(c)
 	unknown.Evidence = sampledata.Ambiguous
 	s.sample(map[sampledata.GoroutineID]sampledata.State{a: s.blocked(c, d), b: unknown, c: {Run: sampledata.Waiting}})
-	classes, err := Classes(s.Recording(), Options{}) // d does not exist
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(s.Recording(), Options{}))(t) // d does not exist
 	attributed, monitor := new(big.Rat), new(big.Rat)
 	for _, c := range classes {
 		attributed.Add(attributed, c.Attributed.Hits)
@@ -476,10 +442,7 @@ func TestSharesAreExact(t *testing.T) {
 		}
 		b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "nanoseconds")
 		s.addTo(b, 0)
-		tree, err := b.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := fixture.Must(b.Tree())(t)
 		got := tree.Main().Through(0)
 		hits, time := new(big.Rat).Mul(want, big.NewRat(seen.hits, 1)), new(big.Rat).Mul(want, big.NewRat(seen.time, 1))
 		if got.Hits.Cmp(hits) != 0 || got.Weight.Cmp(time) != 0 {
@@ -542,19 +505,11 @@ func TestFieldCounts(t *testing.T) {
 func TestThreads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawRecording(t)
-		all, err := Threads(r, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := all.Tree.Check(); err != nil {
-			t.Fatal(err)
-		}
+		all := fixture.Must(Threads(r, Options{}))(t)
+		fixture.Check(t, all.Tree.Check())
 		whole := new(big.Rat)
 		for n := int32(1); n < int32(all.Tree.Len()); n = all.Tree.Ends()[n] {
-			v, err := Thread(r, all.Tree.Symbols().Name(all.Tree.Funcs()[n]), Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(Thread(r, all.Tree.Symbols().Name(all.Tree.Funcs()[n]), Options{}))(t)
 			whole.Add(whole, v.Tree.Main().Denominator)
 			if v.Tree.Main().Cum(0).Cmp(all.Tree.Main().Cum(n)) != 0 || int32(v.Tree.Len()) != all.Tree.Ends()[n]-n {
 				t.Fatalf("class %v: %v and %d nodes, want %v and %d", all.Tree.Frames(n), all.Tree.Main().Cum(n), all.Tree.Ends()[n]-n, v.Tree.Main().Cum(0), v.Tree.Len())

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"pgregory.net/rapid"
 )
@@ -27,19 +28,12 @@ func TestSamplingRateFollowsLoad(t *testing.T) {
 		if running(at) {
 			state, gap = sampledata.State{Run: sampledata.Running, Stack: sampledata.NoStack}, 4*gap
 		}
-		if err := s.Sample(sampledata.Sample{Time: at}, []sampledata.Change{{Goroutine: g, State: state}}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Sample(sampledata.Sample{Time: at}, []sampledata.Change{{Goroutine: g, State: state}}))
 		at += gap/2 + time.Duration(random.Int64N(int64(gap)))
 	}
-	if err := s.Finish(sampledata.End{Time: length}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Finish(sampledata.End{Time: length}))
 	r := s.Recording()
-	classes, err := Classes(r, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, Options{}))(t)
 	c := classes[0]
 	weighted, _ := c.Shares()[Run].Float64()
 	counted, _ := c.HitParts.Shares(big.NewRat(c.Hits, 1))[Run].Float64()
@@ -82,9 +76,7 @@ func replayed(t *rapid.T, r *sampledata.Recording, samples func(i int, s sampled
 			changes = append(changes, sampledata.Change{Goroutine: sampledata.GoroutineID(g), Gone: !alive, State: st})
 		}
 		for _, one := range samples(i, s) {
-			if err := b.Sample(one, changes); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(one, changes))
 		}
 	}
 	return b.Recording()
@@ -92,15 +84,10 @@ func replayed(t *rapid.T, r *sampledata.Recording, samples func(i int, s sampled
 
 // costsOf returns the costs of all stacks of all views of a recording.
 func costsOf(t *rapid.T, r *sampledata.Recording, o Options, of func(*View) map[string]string) map[string]string {
-	classes, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(Classes(r, o))(t)
 	all := make(map[string]string)
 	add := func(v *View, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		for stack, cost := range of(v) {
 			all[stack] = cost
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -56,10 +57,7 @@ func TestMergedClasses(t *testing.T) {
 		Priority: func(class string) (int32, bool) { return 7, class == "go:a" },
 	}
 	r := s.Recording()
-	summaries, err := Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	summaries := fixture.Must(Classes(r, o))(t)
 	if len(summaries) != 2 || summaries[0].Class != "go:b" || summaries[0].Hits != 2 || summaries[0].Goroutines != 2 {
 		t.Errorf("classes %+v", summaries)
 	}
@@ -140,10 +138,7 @@ func TestWrapperFormsOfBoth(t *testing.T) {
 		}
 		both[i].Recording = s.Recording()
 	}
-	pairs, err := ComparedClasses(both[0], both[1], Options{Wrapper: func(string) bool { return false }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pairs := fixture.Must(ComparedClasses(both[0], both[1], Options{Wrapper: func(string) bool { return false }}))(t)
 	var classes []string
 	for _, p := range pairs {
 		classes = append(classes, p.Class)

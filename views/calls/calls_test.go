@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -16,12 +17,8 @@ import (
 func read(t *testing.T, text string) *sampledata.Recording {
 	t.Helper()
 	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\nstart 2026-01-02T03:04:05Z\n" + text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -141,9 +138,7 @@ sample 50ms
     g0 running n0
 sample 60ms
 `), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	c := table.Calls[0]
 	if c.Begin != 15*time.Millisecond || c.End != 40*time.Millisecond || !c.Whole() {
 		t.Errorf("the call is from %v to %v, want from 15ms to 40ms", c.Begin, c.End)
@@ -165,10 +160,7 @@ func TestMerges(t *testing.T) {
 				text += fmt.Sprintf("    g%d running %s\n", g, map[bool]string{true: "n2", false: "n0"}[inside])
 			}
 		}
-		table, err := Of(read(t, text), "main.handle")
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := fixture.Must(Of(read(t, text), "main.handle"))(t)
 		if table.Merges() != want {
 			t.Errorf("outside in %d samples: touching %v", pause, table.Touching)
 		}
@@ -188,10 +180,7 @@ func TestMergedByChance(t *testing.T) {
 			}
 			text += fmt.Sprintf("sample %dms\n    g0 running %s\n    g1 running n0\n", 10*(i+1), map[bool]string{true: "n2", false: "n0"}[left > 0])
 		}
-		table, err := Of(read(t, text), "main.handle")
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := fixture.Must(Of(read(t, text), "main.handle"))(t)
 		if table.Merges() != want || table.Touching >= touching {
 			t.Errorf("calls of %d samples: chance %v, touching %v", length, table.Chance, table.Touching)
 		}
@@ -242,29 +231,16 @@ func TestParse(t *testing.T) {
 
 // The time inside calls is the sum of their lengths.
 func TestRestrictedTime(t *testing.T) {
-	table, err := Of(served(t, 100), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(served(t, 100), "main.handle"))(t)
 	_, slow, err := Parse("main.handle > 50ms")
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := table.Restrict(slow, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := views.Threads(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	r := fixture.Must(table.Restrict(slow, false))(t)
+	v := fixture.Must(views.Threads(r, views.Options{}))(t)
 	if total := v.Tree.Main().Denominator.RatString(); total != fmt.Sprint(int64(20*160*time.Millisecond)) {
 		t.Errorf("the time inside 20 calls of 160ms is %s ns", total)
 	}
 	_, none, err := Parse("main.handle > 1h")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if _, err := table.Restrict(none, false); err == nil || !strings.Contains(err.Error(), "none of the 100 calls") {
 		t.Errorf("without calls, the error is %v", err)
 	}
@@ -273,19 +249,14 @@ func TestRestrictedTime(t *testing.T) {
 // A condition may have several bounds, and when calls begin; a
 // call of exactly the bound is longer only for >=.
 func TestChosen(t *testing.T) {
-	table, err := Of(served(t, 100), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(served(t, 100), "main.handle"))(t)
 	for text, want := range map[string]int{
 		"": 100, "> 40ms": 20, ">= 40ms": 100, ">= 40ms < 160ms": 80, "> 40ms < 160ms": 0, "> p50 <= p100": 20,
 		"@ 0s,": 100, "@ 0s,1s": 33, ">= 160ms @ 1s,2s": 7, "@ 1h,": 0,
 	} {
 		var c Condition
 		if text != "" {
-			if c, err = ParseCondition(text); err != nil {
-				t.Fatal(err)
-			}
+			c = fixture.Must(ParseCondition(text))(t)
 		}
 		if chosen, rest := table.choose(c); len(chosen) != want || len(chosen)+len(rest) != 100 {
 			t.Errorf("%q chooses %d calls and leaves %d, want %d", text, len(chosen), len(rest), want)
@@ -296,23 +267,14 @@ func TestChosen(t *testing.T) {
 // The calls of a span have quantiles of their own, and a
 // condition of them chooses the same calls of all.
 func TestDuring(t *testing.T) {
-	all, err := Of(served(t, 100), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := fixture.Must(Of(served(t, 100), "main.handle"))(t)
 	during := all.During(views.Span{From: time.Second, To: 2 * time.Second})
 	if during.Whole() != 33 || during.Duration != time.Second || during.Covered != time.Second || all.Whole() != 100 {
 		t.Fatalf("%d of %d calls in %v, %v of it covered", during.Whole(), all.Whole(), during.Duration, during.Covered)
 	}
 	for text, want := range map[string]int{"> p50": 7, ">= p90": 7, "< p90 @ 1.5s,": 12} {
-		c, err := ParseCondition(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		same, err := ParseCondition(c.In(during))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fixture.Must(ParseCondition(text))(t)
+		same := fixture.Must(ParseCondition(c.In(during)))(t)
 		chosen, _ := during.choose(c)
 		ofAll, _ := all.choose(same)
 		if len(chosen) != want || len(ofAll) != want || chosen[0].Begin != ofAll[0].Begin {
@@ -392,10 +354,7 @@ func TestTornBesideCalls(t *testing.T) {
 			"sample 50ms\n    g0 running n0\nsample 60ms\n", true, 40 * time.Millisecond},
 		{"sample 10ms\n    g0 running n0\nsample 20ms\n    g0 running n2\nsample 30ms\n" + torn + "sample 40ms\n" + torn, false, 0},
 	} {
-		table, err := Of(read(t, stacks+test.samples), "main.handle")
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := fixture.Must(Of(read(t, stacks+test.samples), "main.handle"))(t)
 		c := table.Calls[0]
 		if c.Whole() != test.whole || test.whole && c.Took != (Range{0, test.most}) {
 			t.Errorf("%s: %+v", test.samples, c)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -59,18 +60,9 @@ goroutine g0 1 start=f2
 }
 
 func TestContrast(t *testing.T) {
-	table, err := Of(served(t, 100), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
-	slow, err := ParseCondition("> p80")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := table.Contrast(slow, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(served(t, 100), "main.handle"))(t)
+	slow := fixture.Must(ParseCondition("> p80"))(t)
+	c := fixture.Must(table.Contrast(slow, views.Options{}))(t)
 	if c.Slow.Calls != 20 || c.Rest.Calls != 80 || c.Slow.Longest != 160*time.Millisecond || c.Rest.Longest != 40*time.Millisecond {
 		t.Fatalf("the slow ones are %+v, the rest %+v", c.Slow, c.Rest)
 	}
@@ -101,14 +93,9 @@ func TestContrast(t *testing.T) {
 // the holder of a lock does.
 func TestHeldUpByAChannel(t *testing.T) {
 	table, err := Of(servedWith(t, 100, func(int) string { return "waiting n5 reason=select holders=h1 evidence=likely" }), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	slow, _ := ParseCondition("> p80")
-	c, err := table.Contrast(slow, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(table.Contrast(slow, views.Options{}))(t)
 	if m := c.More; len(m) != 1 || m[0].Kind != HeldBy || m[0].Doing != views.Selecting || m[0].Function != "main.lock" || m[0].Class != "go:main.hold" {
 		t.Errorf("the slow ones have more of %+v", m)
 	}
@@ -123,9 +110,7 @@ func TestOneOddCall(t *testing.T) {
 			}
 			return "running n5"
 		}), "main.handle")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		slow, _ := ParseCondition("> p80")
 		c, err := table.Contrast(slow, views.Options{})
 		if err != nil || c.TooFew() {
@@ -140,10 +125,7 @@ func TestOneOddCall(t *testing.T) {
 
 // Of few slow calls nothing is said.
 func TestTooFew(t *testing.T) {
-	table, err := Of(served(t, 40), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(served(t, 40), "main.handle"))(t)
 	c, err := table.Contrast(Slowest, views.Options{})
 	if err != nil || !c.TooFew() || c.More != nil {
 		t.Errorf("of %d slow calls the contrast is %+v, %v", c.Slow.Calls, c, err)

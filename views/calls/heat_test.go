@@ -2,20 +2,19 @@ package calls
 
 import (
 	"fmt"
-	"github.com/cpprof/cpprof/views"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/views"
 )
 
 // The condition of any area chooses as many calls as the area's
 // cells count.
 func TestHeatMap(t *testing.T) {
-	served, err := Of(served(t, 100), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := fixture.Must(Of(served(t, 100), "main.handle"))(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	many := &Table{Function: "f", Duration: 47 * time.Second}
 	for range 20_000 {
@@ -31,9 +30,7 @@ func TestHeatMap(t *testing.T) {
 	cut := &Table{Function: "f", Calls: []Call{{CutEnd: true, End: 5}}}
 	cut.sortCalls()
 	sampled, err := Of(read(t, stacks+"sample 10ms\n    g0 running n0\nsample 20ms\n    g0 running n2\nsample 30ms\n    g0 running n0\nsample 40ms\n    g0 running n2\nsample 90ms\n    g0 running n0\nsample 95ms\n"), "main.handle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	for name, table := range map[string]*Table{"served": served, "many": many, "one": one, "endless": endless, "cut": cut, "sampled": sampled} {
 		for _, size := range [][2]int{{1, 1}, {7, 5}, {300, 40}} {
 			h := table.HeatMap(size[0], size[1], Condition{}, views.Span{})
@@ -51,9 +48,7 @@ func TestHeatMap(t *testing.T) {
 					}
 				}
 				_, condition, err := Parse("f " + h.Condition(a))
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.Check(t, err)
 				if chosen, _ := table.choose(condition); len(chosen) != want {
 					t.Fatalf("%s, %v: %s chooses %d calls, its cells have %d", name, size, condition, len(chosen), want)
 				}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -39,19 +40,14 @@ func labelled(t *testing.T, goroutines ...string) *sampledata.Recording {
 			}
 			changes = append(changes, sampledata.Change{Goroutine: id, State: s})
 		}
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond}, changes))
 	}
 	return b.Recording()
 }
 
 func callsIn(t *testing.T, r *sampledata.Recording, name string) (list []string) {
 	t.Helper()
-	table, err := Of(r, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(r, name))(t)
 	for _, c := range table.Calls {
 		list = append(list, string(rune('0'+c.ID))+":"+c.Label+" "+describe(c))
 	}
@@ -72,14 +68,8 @@ func TestLabelCalls(t *testing.T) {
 	if got := callsIn(t, r, "label:request"); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	table, err := Of(r, "label:request")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := ParseCondition("> 15ms")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(Of(r, "label:request"))(t)
+	c := fixture.Must(ParseCondition("> 15ms"))(t)
 	only, err := table.Restrict(c, false)
 	if err != nil || only.Restricted.Stretches != 4 {
 		t.Errorf("restricted: %+v, %v", only, err)

@@ -4,21 +4,17 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views"
 )
 
 func TestPropose(t *testing.T) {
-	list, err := Propose(served(t, 20), views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fixture.Must(Propose(served(t, 20), views.Options{}))(t)
 	if len(list) != 1 || list[0].Function != "main.send" || list[0].Whole() != 20 {
 		t.Errorf("proposed: %+v", list)
 	}
-	list, err = Propose(served(t, 20), views.Options{Request: func(name string) bool { return name == "main.handle" }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list, err := Propose(served(t, 20), views.Options{Request: func(name string) bool { return name == "main.handle" }})
+	fixture.Check(t, err)
 	if len(list) != 2 || list[0].Function != "main.handle" || list[1].Function != "main.send" {
 		t.Errorf("proposed, main.handle first: %+v", list)
 	}
@@ -54,10 +50,7 @@ goroutine g1 1 start=f2
 		o := views.Options{Role: func(name string) views.Role {
 			return map[string]views.Role{"main.(*barrier).wait": views.IdleRole}[name]
 		}}
-		list, err := Propose(read(t, both), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := fixture.Must(Propose(read(t, both), o))(t)
 		if len(list) != want {
 			t.Errorf("others rest there: %t: %+v", rests, list)
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A merged tree has each tree's stacks and hits, and their sums
@@ -19,23 +21,13 @@ func TestMerge(t *testing.T) {
 			for _, s := range stacks[i] {
 				b.AddRat(0, b.Stack(s.frames...), s.hits)
 			}
-			var err error
-			if trees[i], err = b.Tree(); err != nil {
-				t.Fatal(err)
-			}
+			trees[i] = fixture.Must(b.Tree())(t)
 		}
-		merged, err := Merge(trees[0], trees[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := merged.Check(); err != nil {
-			t.Fatal(err)
-		}
+		merged := fixture.Must(Merge(trees[0], trees[1]))(t)
+		fixture.Check(t, merged.Check())
 		for metric, parts := range [][]weighed{append(append([]weighed{}, stacks[0]...), stacks[1]...), stacks[0], stacks[1]} {
 			only := merged.Only(metric)
-			if err := only.Check(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, only.Check())
 			for n := range int32(only.Len()) {
 				want := new(big.Rat)
 				for _, s := range parts {
@@ -58,11 +50,7 @@ func TestMerge(t *testing.T) {
 
 func TestMergeOfDifferentViews(t *testing.T) {
 	of := func(root, unit string) *Tree {
-		tree, err := NewBuilder(new(Symbols), root, "time", unit).Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tree
+		return fixture.Must(NewBuilder(new(Symbols), root, "time", unit).Tree())(t)
 	}
 	for _, other := range []*Tree{of("go:worker", "samples"), of(RootName, "seconds")} {
 		if _, err := Merge(of(RootName, "samples"), other); err == nil {

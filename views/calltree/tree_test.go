@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A weighed stack is a stack with its hits.
@@ -36,18 +38,13 @@ func drawStacks(t *rapid.T) []weighed {
 	}), 0, 20).Draw(t, "stacks")
 }
 
-func build(t interface{ Fatal(...any) }, stacks []weighed) *Tree {
+func build(t fixture.Test, stacks []weighed) *Tree {
 	b := NewBuilder(new(Symbols), RootName, "time", "samples")
 	for _, s := range stacks {
 		b.AddRat(0, b.Stack(s.frames...), s.hits)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
+	fixture.Check(t, tree.Check())
 	return tree
 }
 
@@ -102,9 +99,7 @@ func TestFilter(t *testing.T) {
 			kept[n] = keep(tree.Frames(int32(n))[1:])
 		}
 		got := tree.Filter(kept)
-		if err := got.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, got.Check())
 		want := new(big.Rat)
 		for _, s := range stacks {
 			if keep(s.frames) {
@@ -151,10 +146,7 @@ func TestCost(t *testing.T) {
 	b := NewBuilder(new(Symbols), "go:main.main", "time", "samples")
 	b.Add(0, b.Stack("a"), 1, 2)
 	b.SetDenominator(0, big.NewRat(10, 1))
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	m := tree.Main()
 	if got := m.Cost(m.Cum(0)); got.Cmp(big.NewRat(1, 20)) != 0 {
 		t.Errorf("1/2 of 10 costs %v", got)
@@ -171,13 +163,8 @@ func TestMetrics(t *testing.T) {
 	b.Add(0, n, 1, 3)
 	b.Add(calls, n, 5, 1)
 	b.Add(calls, b.Stack("a"), 2, 1)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
+	fixture.Check(t, tree.Check())
 	if got := tree.Metrics()[calls].Cum(1); got.Cmp(big.NewRat(7, 1)) != 0 {
 		t.Errorf("calls through a: %v", got)
 	}
@@ -256,10 +243,7 @@ func TestMembership(t *testing.T) {
 func TestNamed(t *testing.T) {
 	b := NewBuilder(new(Symbols), "go:main.main", "time", "samples")
 	b.Stack("main.main")
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	root, main := tree.Funcs()[0], tree.Funcs()[1]
 	for name, want := range map[string]Func{"*": root, "go:main.main": root, "main.main": main, "main": None} {
 		if got := tree.Named(name); got != want {
@@ -273,10 +257,7 @@ func TestBelowRoot(t *testing.T) {
 	b := NewBuilder(new(Symbols), RootName, "time", "s")
 	b.Add(0, b.Stack("thread", "f"), 1, 3)
 	b.Add(0, b.Stack("thread"), 1<<62, 1)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	below, ok := tree.BelowRoot()
 	if !ok || below.Root() != "thread" || below.Len() != 2 {
 		t.Fatalf("%v, %v", below, ok)
@@ -297,16 +278,11 @@ func TestBelowRoot(t *testing.T) {
 	b = NewBuilder(new(Symbols), RootName, "time", "s")
 	b.Stack("thread")
 	b.Stack("other")
-	if tree, err = b.Tree(); err != nil {
-		t.Fatal(err)
-	}
+	tree = fixture.Must(b.Tree())(t)
 	if _, ok := tree.BelowRoot(); ok {
 		t.Error("a root with two children is passed over")
 	}
-	single, err := NewBuilder(new(Symbols), RootName, "time", "s").Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	single := fixture.Must(NewBuilder(new(Symbols), RootName, "time", "s").Tree())(t)
 	if _, ok := single.BelowRoot(); ok {
 		t.Error("a root without children has something below it")
 	}

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -17,9 +18,7 @@ import (
 func BenchmarkLocks(b *testing.B) {
 	r := synthetic.Recording(10_000, 1_000, 0.05)
 	dir := filepath.Join(b.TempDir(), "r.cpprof")
-	if err := r.Write(dir); err != nil {
-		b.Fatal(err)
-	}
+	fixture.Check(b, r.Write(dir))
 	for _, bench := range []struct {
 		name string
 		do   func() error
@@ -32,9 +31,7 @@ func BenchmarkLocks(b *testing.B) {
 		b.Run(bench.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := bench.do(); err != nil {
-					b.Fatal(err)
-				}
+				fixture.Check(b, bench.do())
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -16,13 +17,8 @@ import (
 // read reads a recording in its text form, without the first line.
 func read(t testing.TB, text string) *sampledata.Recording {
 	t.Helper()
-	r, err := sampledata.ReadText(strings.NewReader("cpprof recording 1\n" + text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader("cpprof recording 1\n" + text)))(t)
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -31,11 +27,7 @@ func analyse(t interface {
 	Fatal(...any)
 }, r *sampledata.Recording, o views.Options) *Analysis {
 	t.Helper()
-	a, err := Analyse(r, o, ByInstance)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return fixture.Must(Analyse(r, o, ByInstance))(t)
 }
 
 // say prints an analysis in short lines.
@@ -286,10 +278,7 @@ func TestAnalyse(t *testing.T) {
 			if got := say(analyse(t, r, views.Options{})); got != test.want {
 				t.Errorf("got\n%s\nwant\n%s", got, test.want)
 			}
-			holders, err := AnalyseHolders(r, views.Options{}, ByInstance)
-			if err != nil {
-				t.Fatal(err)
-			}
+			holders := fixture.Must(AnalyseHolders(r, views.Options{}, ByInstance))(t)
 			if got, want := say(holders), chain.ReplaceAllString(test.want, ""); got != want {
 				t.Errorf("of holders: got\n%s\nwant\n%s", got, want)
 			}
@@ -369,25 +358,16 @@ end duration time=50ms
 // The five terminals of CPPROFJ, section 6.2: Held has the same
 // part below a lock as the Thread View has below :MONITOR.
 func TestHeldIsWhatTheThreadViewSays(t *testing.T) {
-	f, err := os.Open("../../cmd/cpprof/testdata/bob.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open("../../cmd/cpprof/testdata/bob.txt"))(t)
 	defer f.Close()
-	r, err := sampledata.ReadText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(f))(t)
 	a := analyse(t, r, views.Options{})
 	want := "a lock taken in bob.(*manager).transact 0xc000012080 sync.Mutex: 120 recorded=120\n" +
 		"  waits 120 go:bob.(*terminal).run sync.Mutex.Lock in bob.(*manager).transact\n  holds 120 go:bob.(*terminal).run\n"
 	if got := say(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	v, err := views.Thread(r, "go:bob.(*terminal).run", views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(views.Thread(r, "go:bob.(*terminal).run", views.Options{}))(t)
 	if got, want := stacksBelow(a.Held, a.HeldAt(a.Locks[0])), stacksBelow(v, nodeOf(v, ":MONITOR")); !slices.Equal(got, want) {
 		t.Errorf("held\n%s\nin the Thread View\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

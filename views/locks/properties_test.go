@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -71,9 +72,7 @@ func draw(t *rapid.T) drawn {
 			}
 			changes = append(changes, c)
 		}
-		if err := sink.Sample(sampledata.Sample{Time: time.Duration(s) * time.Millisecond}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, sink.Sample(sampledata.Sample{Time: time.Duration(s) * time.Millisecond}, changes))
 	}
 	d.Recording = b.Recording()
 	return d
@@ -154,10 +153,7 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 		if !equal(all, a.Evidence.Total) || !equal(attributed, a.Evidence.Attributed()) {
 			t.Fatalf("the sums over the locks are not %+v", a.Evidence)
 		}
-		classes, err := views.Classes(d.Recording, views.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := fixture.Must(views.Classes(d.Recording, views.Options{}))(t)
 		wantAttributed := zero()
 		for _, c := range classes {
 			wantAttributed = wantAttributed.Plus(c.Attributed)
@@ -165,10 +161,7 @@ func TestSumsAreThoseOfTheViews(t *testing.T) {
 			if got := byClass[c.Class]; got.Hits == nil && monitor.Hits.Sign() != 0 || got.Hits != nil && !equal(got, monitor) {
 				t.Fatalf("%s waits for %v, and :MONITOR has %v", c.Class, got, monitor)
 			}
-			v, err := views.Thread(d.Recording, c.Class, views.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := fixture.Must(views.Thread(d.Recording, c.Class, views.Options{}))(t)
 			if waited, known := views.LockTime(v.Tree); !equal(waited, monitor) || !equal(known, c.Attributed) {
 				t.Fatalf("%s: %v of %v attributed in the Thread View, %v of %v in the sums", c.Class, known, waited, c.Attributed, monitor)
 			}
@@ -184,10 +177,7 @@ func TestFieldsAreSumsOfInstances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := draw(t)
 		single := analyse(t, d.Recording, views.Options{})
-		fields, err := Analyse(d.Recording, views.Options{}, ByField)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fields := fixture.Must(Analyse(d.Recording, views.Options{}, ByField))(t)
 		if fields.Evidence.Hits.Cmp(single.Evidence.Hits) != 0 || fields.Evidence.Known().Hits.Cmp(single.Evidence.Known().Hits) != 0 ||
 			len(fields.Deadlocks) != len(single.Deadlocks) {
 			t.Fatalf("by field %+v, by instance %+v", fields.Evidence, single.Evidence)

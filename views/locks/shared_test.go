@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -218,10 +219,7 @@ node n12 f9 under=n4
 		t.Run(test.name, func(t *testing.T) {
 			r := read(t, cast+libraries+test.text)
 			for by, want := range map[By]string{ByInstance: test.want, ByField: test.byField} {
-				a, err := Analyse(r, views.Options{}, by)
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := fixture.Must(Analyse(r, views.Options{}, by))(t)
 				got := sayShared(a)
 				if by == ByField && want == "" {
 					want, got = test.want, withoutParts(got)

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -29,9 +30,7 @@ func TestWatchTells(t *testing.T) {
 	states[0].Holders, states[1].Holders = w.HolderSet(ids[1:]), w.HolderSet(ids[:1])
 	changes := []sampledata.Change{{Goroutine: ids[0], State: states[0]}, {Goroutine: ids[1], State: states[1]}}
 	for i := range 4 {
-		if err := w.Sample(sampledata.Sample{Time: time.Duration(i)}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, w.Sample(sampledata.Sample{Time: time.Duration(i)}, changes))
 		if len(reported) != min(i, 1) {
 			t.Fatalf("%d deadlocks reported after %d samples", len(reported), i+1)
 		}
