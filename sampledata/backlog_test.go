@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A slow is a disk that blocks each write until the test frees it.
@@ -25,16 +27,12 @@ func TestBacklogDoesNotWait(t *testing.T) {
 	var want []byte
 	for i := range 100 {
 		p := []byte{byte(i), 'x'}
-		if _, err := q.Write(p); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(q.Write(p))(t)
 		want = append(want, p...)
 		p[1] = 'y' // the caller's again
 	}
 	close(disk.free)
-	if err := b.close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.close())
 	if !bytes.Equal(disk.Bytes(), want) {
 		t.Errorf("written %q, want %q", disk.Bytes(), want)
 	}
@@ -55,9 +53,7 @@ func TestBacklogFails(t *testing.T) {
 	b := newBacklog()
 	disk := &broken{}
 	q := queued{b, disk}
-	if _, err := q.Write([]byte("a")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(q.Write([]byte("a")))(t)
 	if err := b.wait(); err != errBroken {
 		t.Errorf("wait: %v", err)
 	}
@@ -91,7 +87,5 @@ func TestBacklogIsBounded(t *testing.T) {
 	}
 	close(disk.free)
 	<-put
-	if err := b.close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.close())
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -22,29 +23,16 @@ const (
 )
 
 func writeBench(b testing.TB, name string, monitors int) {
-	w, err := sampledata.Replace(name, synthetic.Header())
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := synthetic.Record(withMonitors(w, monitors), benchSamples, benchGoroutines, benchShare); err != nil {
-		b.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
+	w := fixture.Must(sampledata.Replace(name, synthetic.Header()))(b)
+	fixture.Check(b, synthetic.Record(withMonitors(w, monitors), benchSamples, benchGoroutines, benchShare))
+	fixture.Check(b, w.Close())
 }
 
 func folderSize(b testing.TB, name string) int64 {
-	entries, err := os.ReadDir(name)
-	if err != nil {
-		b.Fatal(err)
-	}
+	entries := fixture.Must(os.ReadDir(name))(b)
 	size := int64(0)
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			b.Fatal(err)
-		}
+		info := fixture.Must(e.Info())(b)
 		size += info.Size()
 	}
 	return size
@@ -69,10 +57,7 @@ func benchmarkOpen(b *testing.B, monitors int) {
 	b.ReportAllocs()
 	var r *sampledata.Recording
 	for b.Loop() {
-		var err error
-		if r, err = sampledata.Open(name); err != nil {
-			b.Fatal(err)
-		}
+		r = fixture.Must(sampledata.Open(name))(b)
 	}
 	b.ReportMetric(float64(r.Runs.Len()), "runs")
 	b.ReportMetric(heap()/1e6, "MB/heap")
@@ -92,9 +77,7 @@ func BenchmarkOpenRatio(b *testing.B) {
 		for i, name := range names {
 			runtime.GC()
 			from := time.Now()
-			if _, err := sampledata.Open(name); err != nil {
-				b.Fatal(err)
-			}
+			fixture.Must(sampledata.Open(name))(b)
 			took[i] = append(took[i], time.Since(from))
 		}
 	}
@@ -112,13 +95,9 @@ func heap() float64 {
 
 func TestSyntheticRecordingIsGood(t *testing.T) {
 	b := sampledata.NewBuilder(synthetic.Header())
-	if err := synthetic.Record(withMonitors(b, benchMonitors), 300, 200, 0.05); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, synthetic.Record(withMonitors(b, benchMonitors), 300, 200, 0.05))
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	if r.Samples.Len() != 300 || r.Runs.Len() < 200+299*8 || len(r.Series) != benchMonitors || r.Series[0].Changes() < 100 || r.End == nil {
 		t.Errorf("%d samples, %d runs, end %v", r.Samples.Len(), r.Runs.Len(), r.End)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // twoGoroutines writes a small recording to a sink. It is also
@@ -15,9 +17,7 @@ func twoGoroutines(t testing.TB, sink Sink) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 	}
 	mainFn := sink.Function(Function{Name: "main.main", File: "main.go", Line: 10})
 	work := sink.Function(Function{Name: "main.work", File: "main.go", Line: 20})
@@ -78,9 +78,7 @@ func TestBuilderCoalesces(t *testing.T) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	blocked := State{Stack: 1, Run: Blocked, Labels: 1, Holders: 1, Evidence: Inferred, Lock: 0xc000, Reason: "sync.Mutex.Lock"}
 	want := []Run{
 		RunOf(0, 0, 1, State{Stack: 1, Run: Running}),
@@ -120,14 +118,10 @@ func TestBuilderRecordingStays(t *testing.T) {
 	g := b.Goroutine(Goroutine{ID: 1, Start: fn})
 	for i := range 5 {
 		n := b.Node(Node{Parent: NoStack, Function: fn, Line: int32(i / 2)})
-		if err := b.Sample(Sample{Time: time.Duration(i)}, []Change{{Goroutine: g, State: State{Stack: n}}}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{Time: time.Duration(i)}, []Change{{Goroutine: g, State: State{Stack: n}}}))
 		b.Warn("k", "m", 1)
 		r := b.Recording()
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		defer func() {
 			if r.Samples.Len() != i+1 || r.Runs.At(r.Runs.Len()-1).Last != int32(i) || r.Warnings[0].Count != int64(i+1) {
 				t.Errorf("the recording of %d samples changed: %+v", i+1, r)
@@ -181,9 +175,7 @@ func TestBuilderRefuses(t *testing.T) {
 			fn := b.Function(Function{Name: "f"})
 			n := b.Node(Node{Parent: NoStack, Function: fn})
 			g := b.Goroutine(Goroutine{ID: 1, Start: fn})
-			if err := b.Sample(Sample{}, []Change{{Goroutine: g, State: State{Stack: n}}}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(Sample{}, []Change{{Goroutine: g, State: State{Stack: n}}}))
 			changes, s := test.do(b, g, fn)
 			if err := b.Sample(s, changes); err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %v", err, test.want)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func goodCalls() CallTable {
@@ -52,30 +54,20 @@ func TestCheckOfCalls(t *testing.T) {
 // Calls become known little by little, more than a record has room for.
 func TestCallsGrow(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "r.cpprof")
-	w, err := Create(dir, Header{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Create(dir, Header{}))(t)
 	b := NewBuilder(Header{})
 	w.Also(b)
 	for i := range 3 {
 		c := goodCalls()
 		c.Calls = slices.Repeat(c.Calls, maxRows)
 		w.Calls(c)
-		if err := w.Sample(Sample{Time: time.Duration(i)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, w.Sample(Sample{Time: time.Duration(i)}, nil))
 	}
 	last := goodCalls()
 	last.Note = "the end"
 	w.Calls(last)
-	if err := w.Finish(End{Time: time.Second}); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, w.Finish(End{Time: time.Second}))
+	r := fixture.Must(Open(dir))(t)
 	good(t, r)
 	equal(t, r, b.Recording())
 	if c := r.TimedCalls("main.handle"); c == nil || len(c.Calls) != 3*2*maxRows+2 || len(c.Windows) != 8 || c.Note != "the end" {

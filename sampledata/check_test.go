@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // columnOf returns a column; points are pairs of a sample and
@@ -178,9 +180,7 @@ func TestCheckFindsEachMutation(t *testing.T) {
 		b := NewBuilder(testHeader())
 		twoGoroutines(t, b)
 		r := b.Recording()
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		test.mutate(r)
 		if err := r.Check(); err == nil || err.Error() != "check recording: "+test.want {
 			t.Errorf("got %v, want %s", err, test.want)

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // all returns the elements of a list.
@@ -59,9 +61,7 @@ func TestGrowingLeavesNoGarbage(t *testing.T) {
 		for k := range changes {
 			changes[k].State = State{Stack: NoStack, Run: RunState(i%2) + Running}
 		}
-		if err := b.Sample(Sample{}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{}, changes))
 	}
 	runtime.ReadMemStats(&after)
 	const most = 20 * (goroutines*samples + samples)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 )
 
@@ -41,10 +42,7 @@ func twoMarkedFiles(t testing.TB, m *Marking, calls []CallTable) (texts, samples
 	}
 	twoGoroutines(t, b)
 	name := filepath.Join(t.TempDir(), "r.cpprof")
-	w, err := Create(name, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Create(name, testHeader()))(t)
 	if m != nil {
 		w.Mark(m)
 	}
@@ -53,11 +51,7 @@ func twoMarkedFiles(t testing.TB, m *Marking, calls []CallTable) (texts, samples
 	}
 	twoGoroutines(t, flushing{w})
 	file := func(base string) []byte {
-		content, err := os.ReadFile(filepath.Join(name, base))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return content
+		return fixture.Must(os.ReadFile(filepath.Join(name, base)))(t)
 	}
 	return file(stringsFile), file(samplesFile), b.Recording()
 }
@@ -88,9 +82,7 @@ func samplesOf(r *Recording) []Sample {
 // checkPrefix checks that got is the beginning of want.
 func checkPrefix(t *testing.T, got, want *Recording) {
 	t.Helper()
-	if err := got.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, got.Check())
 	n := got.Samples.Len()
 	var runs []Run
 	for _, r := range want.Runs.All() {
@@ -221,10 +213,7 @@ func TestDamageCounts(t *testing.T) {
 	texts, samples, _ := twoFiles(t)
 	first := firstFrame(samples)
 	samples[first+frameHeader] ^= 1
-	got, err := open(texts, samples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(open(texts, samples))(t)
 	want := fmt.Sprintf("; the rest of the file is left out, at most %d of %d bytes", len(samples)-first, len(samples))
 	if len(got.Warnings) != 1 || !strings.HasSuffix(got.Warnings[0].Message, want) {
 		t.Errorf("got %+v, want %s", got.Warnings, want)
@@ -237,12 +226,8 @@ func TestFilesOfTwoRecordings(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "other.cpprof")
 	h := testHeader()
 	h.Start = h.Start.Add(1)
-	if err := NewBuilder(h).Recording().Write(name); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(name, stringsFile), texts, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, NewBuilder(h).Recording().Write(name))
+	fixture.Check(t, os.WriteFile(filepath.Join(name, stringsFile), texts, 0o666))
 	_, err := Open(name)
 	if err == nil || !strings.Contains(err.Error(), "are of different recordings") {
 		t.Error(err)
@@ -252,9 +237,7 @@ func TestFilesOfTwoRecordings(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, nil, 0o666))
 	for name, want := range map[string]string{
 		filepath.Join(dir, "none"): "none: no such file or directory",
 		file:                       "it is not a folder: a recording is a folder with the files Strings and SampleData",

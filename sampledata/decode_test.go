@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protodelim"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -19,14 +20,9 @@ func foreignFrame(t *testing.T, tag string, records ...proto.Message) []byte {
 	t.Helper()
 	var content strings.Builder
 	for _, r := range records {
-		if _, err := protodelim.MarshalTo(&content, r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(protodelim.MarshalTo(&content, r))(t)
 	}
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fixture.Must(zstd.NewWriter(nil))(t)
 	compressed := z.EncodeAll([]byte(content.String()), nil)
 	frame := make([]byte, 28)
 	binary.LittleEndian.PutUint32(frame, 0x184D2A5C)
@@ -111,10 +107,7 @@ func TestForeignWriter(t *testing.T) {
 		data(&pb.Changes{Goroutine: []int64{1}, Stack: []uint32{1}, Mode: []uint32{3}}),
 		data(&pb.Sample{Values: varints(2, 2, 3, 2, 0x8000000000000000, 2, 1)}),
 		data(&pb.LockNames{Address: []uint64{16, 16}, First: []uint32{0, 2}, Name: []uint32{3, 1}}))
-	got, err := open(texts, samples)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(open(texts, samples))(t)
 	want, err := ReadText(strings.NewReader(`cpprof recording 1
 start 2001-09-09T01:46:40Z
 command main.go lock
@@ -147,9 +140,7 @@ sample 30ns
  m3 value=main.main
 lock 0x10 main.main from=2
 warning main.go 1 ""`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	equal(t, got, want)
 }
 
@@ -238,9 +229,7 @@ func TestBadRecords(t *testing.T) {
 func TestWordOfBadSample(t *testing.T) {
 	nominal := []*pb.Monitor{{Name: 1, Kind: 2}, {Name: 2}}
 	got, err := open(foreignFiles(t, data(&pb.Sample{Monitors: nominal, Values: varints(2, 1, 2, 5)}), data(&pb.Sample{Values: varints(2, 2, 3, 3)})))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if err := got.Check(); err != nil {
 		t.Error(err)
 	}
@@ -258,10 +247,7 @@ func TestBadSampleOfGoodChanges(t *testing.T) {
 		"record 11: sample 1: processor 0 runs goroutine 1, which has no state": {data(&pb.Changes{Goroutine: []int64{1}, Stack: []uint32{0}, Mode: []uint32{0}}), data(&pb.Sample{Processors: []uint32{3}})},
 		"record 11: record after the end":                                       {data(&pb.End{})},
 	} {
-		got, err := open(foreignFiles(t, records...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(open(foreignFiles(t, records...)))(t)
 		if got.Samples.Len() != 1 || len(got.Warnings) != 1 || !strings.Contains(got.Warnings[0].Message, want) {
 			t.Errorf("got %d samples and %+v, want %s", got.Samples.Len(), got.Warnings, want)
 		}

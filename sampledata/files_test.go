@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // equal checks that two recordings have the same content.
@@ -26,20 +28,11 @@ func TestFilesAndBack(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawRecording(t)
-		if err := want.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, want.Check())
 		name := filepath.Join(dir, "r.cpprof")
-		if err := os.RemoveAll(name); err != nil {
-			t.Fatal(err)
-		}
-		if err := want.Write(name); err != nil {
-			t.Fatal(err)
-		}
-		got, err := Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.RemoveAll(name))
+		fixture.Check(t, want.Write(name))
+		got := fixture.Must(Open(name))(t)
 		equal(t, got, want)
 	})
 }
@@ -49,10 +42,7 @@ func TestWriterAgreesWithBuilder(t *testing.T) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
 	name := filepath.Join(t.TempDir(), "r.cpprof")
-	w, err := Create(name, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Create(name, testHeader()))(t)
 	twoGoroutines(t, w)
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -60,10 +50,7 @@ func TestWriterAgreesWithBuilder(t *testing.T) {
 	if err := w.Sample(Sample{}, nil); err == nil {
 		t.Error("a finished recording takes another sample")
 	}
-	got, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(Open(name))(t)
 	equal(t, got, b.Recording())
 }
 
@@ -86,19 +73,13 @@ func TestCreateRefuses(t *testing.T) {
 	create(Create, testHeader(), "")
 	create(Create, testHeader(), "r.cpprof: it exists: remove it, or choose another name")
 	create(Replace, testHeader(), "")
-	if err := os.WriteFile(filepath.Join(name, "thesis.txt"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(filepath.Join(name, "thesis.txt"), nil, 0o666))
 	create(Replace, testHeader(), "r.cpprof: the folder exists and contains other files, such as thesis.txt: choose another name")
 	name = filepath.Join(dir, "file")
-	if err := os.WriteFile(name, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(name, nil, 0o666))
 	create(Replace, testHeader(), "choose another name")
 	name = filepath.Join(dir, "empty")
-	if err := os.Mkdir(name, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(name, 0o777))
 	create(Create, testHeader(), "")
 }
 
@@ -106,16 +87,9 @@ func TestCreateRefuses(t *testing.T) {
 // that can return it does.
 func TestWriteErrorIsFinal(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
-	w, err := Create(name, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.dir.close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Sample(Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Create(name, testHeader()))(t)
+	fixture.Check(t, w.dir.close())
+	fixture.Check(t, w.Sample(Sample{}, nil))
 	w.flushLate()
 	w.backlog.wait() // which writes in the background
 	want := "write recording " + name + ": write " + filepath.Join(name, samplesFile) + ": file already closed"
@@ -138,12 +112,7 @@ func TestManyWarnings(t *testing.T) {
 	}
 	want := b.Recording()
 	name := t.TempDir()
-	if err := want.Write(name); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, want.Write(name))
+	got := fixture.Must(Open(name))(t)
 	equal(t, got, want)
 }

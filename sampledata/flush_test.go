@@ -20,10 +20,7 @@ import (
 func TestFlushedWithinASecond(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "r.cpprof")
 	synctest.Test(t, func(t *testing.T) {
-		w, err := Create(name, testHeader())
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := fixture.Must(Create(name, testHeader()))(t)
 		start := time.Now()
 		g := w.Goroutine(Goroutine{ID: 1, Start: -1})
 		var taken []time.Duration
@@ -31,16 +28,11 @@ func TestFlushedWithinASecond(t *testing.T) {
 			// Gaps from 10 ms to 3 s.
 			gap := time.Duration(i%10*i%300+1) * 10 * time.Millisecond
 			s := Sample{Time: time.Since(start)}
-			if err := w.Sample(s, []Change{{Goroutine: g, State: State{Stack: NoStack, Priority: int32(i)}}}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, w.Sample(s, []Change{{Goroutine: g, State: State{Stack: NoStack, Priority: int32(i)}}}))
 			w.Warn("late", "", 1)
 			time.Sleep(gap)
 			synctest.Wait()
-			r, err := Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := fixture.Must(Open(name))(t)
 			taken = append(taken, s.Time)
 			if n := r.Samples.Len(); n <= i && time.Since(start)-taken[n] > time.Second {
 				t.Fatalf("after %v, the sample of %v is not in the files", time.Since(start), taken[n])
@@ -49,9 +41,7 @@ func TestFlushedWithinASecond(t *testing.T) {
 				t.Fatalf("%d samples, but warnings %v", r.Samples.Len(), r.Warnings)
 			}
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, w.Close())
 		r, err := Open(name)
 		if err != nil || r.Samples.Len() != 100 || r.End != nil {
 			t.Fatalf("%v, %d samples, end %v", err, r.Samples.Len(), r.End)
@@ -105,40 +95,24 @@ func TestKilledSampler(t *testing.T) {
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), samplerFolder+"="+name)
 			cmd.Stderr = os.Stderr
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			out := fixture.Must(cmd.StdoutPipe())(t)
+			fixture.Check(t, cmd.Start())
 			lines := bufio.NewScanner(out)
 			taken := int64(0)
 			killed := false
 			for lines.Scan() {
-				if taken, err = strconv.ParseInt(strings.TrimSpace(lines.Text()), 10, 64); err != nil {
-					t.Fatal(err)
-				}
+				taken = fixture.Must(strconv.ParseInt(strings.TrimSpace(lines.Text()), 10, 64))(t)
 				if taken >= atLeast && !killed {
 					killed = true
-					if err := cmd.Process.Kill(); err != nil {
-						t.Fatal(err)
-					}
+					fixture.Check(t, cmd.Process.Kill())
 				}
 			}
-			if err := lines.Err(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, lines.Err())
 			if err := cmd.Wait(); err == nil {
 				t.Fatal("the sampler ended by itself")
 			}
-			r, err := Open(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Check(); err != nil {
-				t.Fatal(err)
-			}
+			r := fixture.Must(Open(name))(t)
+			fixture.Check(t, r.Check())
 			n := r.Samples.Len()
 			t.Logf("%d samples taken, %d read, warnings %v", taken, n, r.Warnings)
 			if r.End != nil || int64(n) > taken+1 || atLeast > 1000 && n == 0 {

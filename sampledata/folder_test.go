@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Two recordings are never written into one folder at the same
@@ -16,26 +18,18 @@ func TestFolderIsLocked(t *testing.T) {
 		t.Skip("Windows itself keeps files that are being written from being removed")
 	}
 	name := filepath.Join(t.TempDir(), "r.cpprof")
-	w, err := Replace(name, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Replace(name, testHeader()))(t)
 	if _, err := Replace(name, testHeader()); !errors.Is(err, errBusy) {
 		t.Errorf("a second recording into the folder: %v", err)
 	}
 	if err := Replaceable(name); !errors.Is(err, errBusy) {
 		t.Errorf("the folder counts as replaceable: %v", err)
 	}
-	if err := w.Finish(End{Cause: EndDuration}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, w.Finish(End{Cause: EndDuration}))
 	if err := Replaceable(name); err != nil {
 		t.Error(err)
 	}
-	again, err := Replace(name, testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := fixture.Must(Replace(name, testHeader()))(t)
 	if err := again.Close(); err != nil {
 		t.Error(err)
 	}
@@ -62,17 +56,10 @@ func TestRemovedFiles(t *testing.T) {
 	} {
 		for _, idle := range []bool{false, true} {
 			name := filepath.Join(t.TempDir(), "r.cpprof")
-			w, err := Create(name, testHeader())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := take(name); err != nil {
-				t.Fatal(err)
-			}
+			w := fixture.Must(Create(name, testHeader()))(t)
+			fixture.Check(t, take(name))
 			if !idle {
-				if err := w.Sample(Sample{}, nil); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Check(t, w.Sample(Sample{}, nil))
 				w.flushLate()
 				w.backlog.wait()
 				if err := w.Sample(Sample{}, nil); err == nil || !strings.Contains(err.Error(), how) {

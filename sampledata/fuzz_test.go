@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -37,14 +38,10 @@ func bounded(t *testing.T, size int, f func()) {
 // good checks a recording, and that it is the same after writing
 // and reading it as files and as text.
 func good(t *testing.T, r *Recording) {
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	r.Stats()
 	var b bytes.Buffer
-	if err := WriteText(&b, r); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, WriteText(&b, r))
 	again, err := ReadText(bytes.NewReader(b.Bytes()))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &b)
@@ -56,10 +53,7 @@ var oneEncoder = sync.OnceValues(newEncoder)
 
 // frameOf returns a valid frame with the given records.
 func frameOf(t testing.TB, tag string, content []byte) []byte {
-	z, err := oneEncoder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fixture.Must(oneEncoder())(t)
 	records := uint32(0)
 	for rest := content; len(rest) > 0; records++ {
 		_, n := protowire.ConsumeBytes(rest)
@@ -73,18 +67,12 @@ func frameOf(t testing.TB, tag string, content []byte) []byte {
 
 // contentOf returns the records of a file without its frames.
 func contentOf(t testing.TB, tag string, file []byte, m proto.Message) []byte {
-	z, err := newDecoder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fixture.Must(newDecoder())(t)
 	defer z.Close()
 	r := &frameReader{tag: tag, in: bytes.NewReader(file), size: int64(len(file)), left: int64(len(file)), decoder: z}
 	var content []byte
 	for r.next(m) == nil {
-		b, err := proto.Marshal(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(proto.Marshal(m))(t)
 		content = protowire.AppendBytes(content, b)
 		proto.Reset(m)
 	}
@@ -182,19 +170,12 @@ func TestRegularRecordingIsPadded(t *testing.T) {
 		for k := range g {
 			changes[k] = Change{Goroutine: g[k], State: State{Stack: NoStack, Run: RunState(i % 2)}}
 		}
-		if err := b.Sample(Sample{}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{}, changes))
 	}
 	want := b.Recording()
 	name := t.TempDir()
-	if err := want.Write(name); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, want.Write(name))
+	got := fixture.Must(Open(name))(t)
 	equal(t, got, want)
 }
 
@@ -203,9 +184,7 @@ func TestRegularRecordingIsPadded(t *testing.T) {
 func TestBombIsRefused(t *testing.T) {
 	_, samples, _ := twoFiles(t)
 	z, err := newEncoder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	w := &frameWriter{tag: stringsTag, out: &bytes.Buffer{}, encoder: z}
 	if err := w.add(&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: make([][]byte, 2<<20)}}}); err != nil {
 		t.Fatal(err)

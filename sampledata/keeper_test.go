@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A Writer and a Builder that share what they receive make the
@@ -14,23 +16,13 @@ func TestWriterAndBuilder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		want := drawRecording(rt)
 		dir := filepath.Join(t.TempDir(), "r.cpprof")
-		w, err := Create(dir, want.Header)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		w := fixture.Must(Create(dir, want.Header))(rt)
 		defer w.Close()
 		b := NewBuilder(want.Header)
 		w.Also(b)
-		if err := want.replay(w); err != nil {
-			rt.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			rt.Fatal(err)
-		}
-		file, err := Open(dir)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		fixture.Check(rt, want.replay(w))
+		fixture.Check(rt, w.Close())
+		file := fixture.Must(Open(dir))(rt)
 		equal(rt, file, want)
 		equal(rt, b.Recording(), want)
 	})
@@ -39,10 +31,7 @@ func TestWriterAndBuilder(t *testing.T) {
 // If a sample is refused, the Builder beside a Writer doesn't
 // get it, and the function of AfterSample gets the error.
 func TestRefusedSample(t *testing.T) {
-	w, err := Create(filepath.Join(t.TempDir(), "r.cpprof"), testHeader())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(Create(filepath.Join(t.TempDir(), "r.cpprof"), testHeader()))(t)
 	defer w.Close()
 	b := NewBuilder(testHeader())
 	w.Also(b)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // drawMarking draws a marking that breaks no rule.
@@ -60,9 +62,7 @@ func TestCheckOfMarkings(t *testing.T) {
 			Verdict: Stuck, Count: 2, IDs: []int64{1, 2}, Calls: []Call{{Function: "f"}},
 		}}}
 	}
-	if err := good().check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, good().check())
 	for want, damage := range map[string]func(*Marking, *MarkedGroup){
 		"negative number":         func(m *Marking, _ *MarkedGroup) { m.Heap = -1 },
 		"more than 4096":          func(m *Marking, _ *MarkedGroup) { m.Groups = make([]MarkedGroup, 4097) },

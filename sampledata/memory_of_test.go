@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -34,9 +35,7 @@ func longRuns(t *testing.T) sampledata.Runs {
 		changes = append(changes, sampledata.Change{Goroutine: g, State: sampledata.State{Stack: sampledata.NoStack}})
 	}
 	for i := range samples {
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i)}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i)}, changes))
 		changes = nil
 	}
 	r := b.Recording()
@@ -59,9 +58,7 @@ func TestMemoryOfSamples(t *testing.T) {
 	const n = 1 << 20
 	b := sampledata.NewBuilder(synthetic.Header())
 	for i := range n {
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i)}, nil))
 	}
 	samples := b.Recording().Samples
 	if got := bytesEach(&samples, n); got > 20.1 {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
@@ -45,10 +46,7 @@ func refusedWithin(t *testing.T, maxMemory, garbage int64, place string, read fu
 // bytes; the keys say why.
 func bombs(t *testing.T) map[string][]byte {
 	record := func(r *pb.DataRecord) []byte {
-		b, err := proto.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(proto.Marshal(r))(t)
 		return protowire.AppendBytes(nil, b)
 	}
 	const rows = 2 << 20
@@ -86,9 +84,7 @@ func TestMemoryOfStringsIsBounded(t *testing.T) {
 	texts, samples, _ := twoFiles(t)
 	content := contentOf(t, stringsTag, texts, &pb.StringsRecord{})
 	bomb, err := proto.Marshal(&pb.StringsRecord{Kind: &pb.StringsRecord_Texts{Texts: &pb.Texts{Text: make([][]byte, 1<<20)}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	file := append(frameOf(t, stringsTag, content), frameOf(t, stringsTag, protowire.AppendBytes(nil, bomb))...)
 	const maxMemory = 8 << 20
 	refusedWithin(t, maxMemory, binaryGarbage, "reading strings file r.cpprof/Strings: record ", func() error {
@@ -121,21 +117,15 @@ func TestMemoryIsEstimated(t *testing.T) {
 	b.meter.budget = memory.NewBudget(1 << 40)
 	var changes []Change
 	for i := range goroutines {
-		if err := b.newGoroutine(Goroutine{ID: int64(i), Start: -1}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.newGoroutine(Goroutine{ID: int64(i), Start: -1}))
 		changes = append(changes, Change{Goroutine: GoroutineID(i)})
 	}
 	for i := range samples {
 		for g := range changes {
 			changes[g].State = State{Stack: NoStack, Run: RunState(i%2) + Running}
 		}
-		if err := b.Sample(Sample{}, changes); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.charge(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{}, changes))
+		fixture.Check(t, b.charge())
 	}
 	perRun := float64(b.meter.taken) / float64(goroutines*samples)
 	if perRun < 12 || perRun > 16 {

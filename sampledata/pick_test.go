@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // states returns what every goroutine does in a sample.
@@ -40,13 +42,8 @@ func TestPick(t *testing.T) {
 				kept = append(kept, i)
 			}
 		}
-		got, err := r.Pick("some", func(i int) bool { return keep[i] })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := got.Check(); err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(r.Pick("some", func(i int) bool { return keep[i] }))(t)
+		fixture.Check(t, got.Check())
 		if got.Samples.Len() != len(kept) || got.Picked.List != "some" || got.Picked.Of != len(keep) {
 			t.Fatalf("%d samples, want %d", got.Samples.Len(), len(kept))
 		}

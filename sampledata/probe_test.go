@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // drawProbe draws a probe that breaks no rule.
@@ -104,9 +106,7 @@ func TestCheckOfProbes(t *testing.T) {
 		b := NewBuilder(Header{})
 		p := good()
 		b.Probe(p)
-		if err := b.Sample(Sample{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{}, nil))
 		p = good()
 		damage(&p)
 		b.Probe(p)

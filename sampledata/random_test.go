@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // text draws a string, sometimes one that is difficult to quote.
@@ -46,9 +48,7 @@ func drawBuilder(t *rapid.T) *Builder {
 			ExitStatus: rapid.Int32().Draw(t, "status"), Detail: text.Draw(t, "detail"),
 			Missed: rapid.Int32Min(0).Draw(t, "missed"), SamplerCPU: duration(t), LostHalt: duration(t),
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 	}
 	return b
 }
@@ -204,9 +204,7 @@ func (d *drawer) sample() {
 			s.Processors = append(s.Processors, g)
 		}
 	}
-	if err := d.b.Sample(s, changes); err != nil {
-		d.t.Fatal(err)
-	}
+	fixture.Check(d.t, d.b.Sample(s, changes))
 }
 
 func (d *drawer) state(z sizes) State {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A told recording says what its samples show, without codes.
@@ -144,9 +146,7 @@ func TestRing(t *testing.T) {
 		n := want.Samples.Len()
 		keep := duration(t) + 1
 		ring := NewRing(want.Header, RingOptions{Keep: keep, Memory: 1 << 30, part: duration(t) / 4})
-		if err := want.replay(&renewing{ring, want, map[GoroutineID]GoroutineID{}}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, want.replay(&renewing{ring, want, map[GoroutineID]GoroutineID{}}))
 		kept, err := ring.Kept()
 		if n == 0 {
 			if err == nil {
@@ -154,17 +154,11 @@ func TestRing(t *testing.T) {
 			}
 			return
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		got := NewBuilder(kept.Header())
-		if err := kept.Replay(got, End{Cause: EndUnknown, Detail: "kept"}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, kept.Replay(got, End{Cause: EndUnknown, Detail: "kept"}))
 		r := got.Recording()
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		first := want.Samples.Search(want.Samples.Time(n-1) - keep)
 		if r.Samples.Len() != n-first {
 			t.Fatalf("%d samples of %d, want %d", r.Samples.Len(), n, n-first)
@@ -213,17 +207,12 @@ func TestRingIsBounded(t *testing.T) {
 			live = live[1:]
 		}
 		ring.Measure(counter, Count(uint64(i)))
-		if err := ring.Sample(Sample{Time: time.Duration(i) * 10 * time.Millisecond}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, ring.Sample(Sample{Time: time.Duration(i) * 10 * time.Millisecond}, changes))
 	}
 	if used := heap() - before; used > 2*most {
 		t.Errorf("the ring takes %d bytes, for at most %d", used, most)
 	}
-	kept, err := ring.Kept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := fixture.Must(ring.Kept())(t)
 	if !ring.Short() || kept.Length() >= time.Minute || kept.Length() < time.Second {
 		t.Errorf("%v are kept, short: %v", kept.Length(), ring.Short())
 	}
@@ -246,18 +235,11 @@ func TestRingKeepsCalls(t *testing.T) {
 		at := time.Duration(i) * time.Second
 		ring.Calls(CallTable{Function: "main.f", Windows: []CallWindow{{max(0, at-time.Second), at}},
 			Calls: []TimedCall{{Goroutine: int64(i), Begin: max(0, at-5*time.Second/2), End: at}}})
-		if err := ring.Sample(Sample{Time: at}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, ring.Sample(Sample{Time: at}, nil))
 	}
-	kept, err := ring.Kept()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := fixture.Must(ring.Kept())(t)
 	b := NewBuilder(kept.Header())
-	if err := kept.Replay(b, End{Time: 31 * time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, kept.Replay(b, End{Time: 31 * time.Second}))
 	r := b.Recording()
 	if len(r.Calls) != 1 || len(r.Calls[0].Calls) != 10 || !r.Header.Start.Equal(time.Unix(1020, 0)) || r.End.Time != 11*time.Second {
 		t.Fatalf("kept %+v of %v, ended %+v", r.Calls, r.Header.Start, r.End)

@@ -3,6 +3,8 @@ package sampledata
 import (
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Each case has the values of a monitor at samples one second apart.
@@ -31,9 +33,7 @@ func TestSeriesStats(t *testing.T) {
 		m := b.Monitor(c.m)
 		for i, v := range c.values {
 			b.Measure(m, v)
-			if err := b.Sample(Sample{Time: time.Duration(i) * time.Second}, nil); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(Sample{Time: time.Duration(i) * time.Second}, nil))
 		}
 		if got := b.Recording().SeriesStats(m); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

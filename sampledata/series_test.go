@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata/internal/pb"
 )
 
@@ -58,9 +59,7 @@ func TestSeriesGrows(t *testing.T) {
 	var views []*Recording
 	for _, v := range want {
 		b.Measure(m, v)
-		if err := b.Sample(Sample{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{}, nil))
 		views = append(views, b.Recording())
 	}
 	for i, r := range views {
@@ -86,9 +85,7 @@ func TestMeasureCountsWithTheSample(t *testing.T) {
 	if err := b.Sample(Sample{Time: -1}, nil); err == nil {
 		t.Fatal("a sample at a negative time was accepted")
 	}
-	if err := b.Sample(Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(Sample{}, nil))
 	if got := values(&b.Recording().Series[m], 1); got[0] != Number(2) {
 		t.Errorf("%v, want 2", got)
 	}
@@ -134,9 +131,7 @@ func withSamples(t *testing.T, samples []byte, change func(*pb.Sample)) []byte {
 		body, n := protowire.ConsumeBytes(rest)
 		rest = rest[n:]
 		r := &pb.DataRecord{}
-		if err := proto.Unmarshal(body, r); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, proto.Unmarshal(body, r))
 		if s := r.GetSample(); s != nil {
 			change(s)
 		}
@@ -153,15 +148,10 @@ func TestSeriesAreFieldsThatReadersMaySkip(t *testing.T) {
 	later := withSamples(t, samples, func(s *pb.Sample) {
 		s.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 99, protowire.VarintType), 5))
 	})
-	got, err := open(texts, later)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(open(texts, later))(t)
 	equal(t, got, want)
 	earlier := withSamples(t, samples, func(s *pb.Sample) { s.Monitors, s.Values = nil, nil })
-	if got, err = open(texts, earlier); err != nil {
-		t.Fatal(err)
-	}
+	got = fixture.Must(open(texts, earlier))(t)
 	want.Series = nil
 	equal(t, got, want)
 }

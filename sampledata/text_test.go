@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestTextAndBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawRecording(t)
 		var b bytes.Buffer
-		if err := WriteText(&b, want); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, WriteText(&b, want))
 		got, err := ReadText(bytes.NewReader(b.Bytes()))
 		if err != nil {
 			t.Fatalf("%v\n%s", err, &b)
@@ -74,9 +74,7 @@ func TestTextForm(t *testing.T) {
 	b := NewBuilder(testHeader())
 	twoGoroutines(t, b)
 	var got bytes.Buffer
-	if err := WriteText(&got, b.Recording()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, WriteText(&got, b.Recording()))
 	if got.String() != twoGoroutinesText {
 		t.Errorf("got\n%s", &got)
 	}
@@ -95,9 +93,7 @@ func TestTextByHand(t *testing.T) {
 		g0 running "n0"
 		sample 1s
 		g0 waiting - torn reason="chan receive"`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	want := NewBuilder(Header{})
 	f := want.Function(Function{"main.main", "main.go", 7})
 	n := want.Node(Node{Parent: NoStack, Function: f})

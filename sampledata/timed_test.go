@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A timedState is a state of a goroutine from one time to another.
@@ -83,9 +85,7 @@ func TestTimedIsExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lives := drawLives(t)
 		r := playTimed(10_000, lives)
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		want := map[string]int64{}
 		for g, l := range lives {
 			for _, s := range l {
@@ -105,9 +105,7 @@ func TestTimedIsBounded(t *testing.T) {
 		lives := drawLives(t)
 		most := rapid.IntRange(4, 40).Draw(t, "most")
 		r := playTimed(most, lives)
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		if n := r.Samples.Len(); n > most {
 			t.Fatalf("%d samples, want at most %d", n, most)
 		}
@@ -135,10 +133,7 @@ func TestTimedKeepsShares(t *testing.T) {
 func TestRelease(t *testing.T) {
 	text := "cpprof recording 1\nfunction f0 main.main\nnode n0 f0\nnode n1 f0 under=n0\ngoroutine g0 1 start=f0\n" +
 		"sample 1ms\n    g0 waiting n0 reason=\"chan receive\" release=n1\nend duration time=2ms\n"
-	r, err := ReadText(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(ReadText(strings.NewReader(text)))(t)
 	if got := r.Runs.At(0).Release.Stack(); got != 1 {
 		t.Errorf("released by the stack %d, want 1", got)
 	}
@@ -177,9 +172,7 @@ func TestTimedForgetsGoroutines(t *testing.T) {
 		}
 	}
 	r := timed.Recording(End{Time: goroutines * time.Millisecond})
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	if n := r.Goroutines.Len(); n > 3*most {
 		t.Errorf("%d goroutines for %d samples", n, r.Samples.Len())
 	}

@@ -7,20 +7,18 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // samplesAt makes a recording without goroutines.
-func samplesAt(t interface{ Fatal(...any) }, end *End, samples ...Sample) *Recording {
+func samplesAt(t fixture.Test, end *End, samples ...Sample) *Recording {
 	b := NewBuilder(Header{Start: time.Unix(0, 0)})
 	for _, s := range samples {
-		if err := b.Sample(s, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(s, nil))
 	}
 	if end != nil {
-		if err := b.Finish(*end); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Finish(*end))
 	}
 	return b.Recording()
 }
@@ -122,9 +120,7 @@ func TestWeightsOfAnyRecording(t *testing.T) {
 			return
 		}
 		last := r.Samples.At(len(before) - 1)
-		if err := b.Sample(Sample{Time: last.Time + duration(t), Suspended: duration(t)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(Sample{Time: last.Time + duration(t), Suspended: duration(t)}, nil))
 		after := weightsOf(b.Recording())
 		if k := len(before) - 1; !slices.Equal(before[:k], after[:k]) || !slices.Equal(before, weightsOf(r)) {
 			t.Errorf("%v becomes %v, and the earlier recording %v", before, after, weightsOf(r))

@@ -126,22 +126,12 @@ func FuzzReadPprof(f *testing.F) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "main.main", "time", "s")
 	b.AddHits(0, b.Stack("f", "g"), 100, 1, 3)
 	b.CountHits(0, big.NewRat(1, 1))
-	tree, err := b.Tree()
-	if err != nil {
-		f.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(f)
 	var file bytes.Buffer
-	if err := writeTree(&file, tree); err != nil {
-		f.Fatal(err)
-	}
-	z, err := gzip.NewReader(&file)
-	if err != nil {
-		f.Fatal(err)
-	}
+	fixture.Check(f, writeTree(&file, tree))
+	z := fixture.Must(gzip.NewReader(&file))(f)
 	var plain bytes.Buffer
-	if _, err := plain.ReadFrom(z); err != nil {
-		f.Fatal(err)
-	}
+	fixture.Must(plain.ReadFrom(z))(f)
 	f.Add(plain.Bytes())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := readBytes(t, data, Options{MaxMemory: 1 << 26})

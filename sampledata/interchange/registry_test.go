@@ -42,9 +42,7 @@ func examples(t testing.TB) map[*Format][]byte {
 func zipped(t testing.TB, data []byte) []byte {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	if _, err := w.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(w.Write(data))(t)
 	fixture.Check(t, w.Close())
 	return b.Bytes()
 }
@@ -248,9 +246,7 @@ func TestProgress(t *testing.T) {
 	in := fixture.Must(Open(path, Auto))(t)
 	defer in.Close()
 	var told []int64
-	if _, err := in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(in.Recording(Options{Progress: func(read int64) { told = append(told, read) }}))(t)
 	if !slices.IsSorted(told) || len(told) < 10 || told[len(told)-1] != in.Size() || in.Size() != int64(file.Len()) {
 		t.Errorf("%d calls, the last with %d of %d bytes", len(told), told[len(told)-1], in.Size())
 	}

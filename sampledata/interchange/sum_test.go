@@ -22,27 +22,13 @@ func TestSum(t *testing.T) {
 		var names []string
 		for i := range rapid.IntRange(1, 4).Draw(rt, "profiles") {
 			p := someProfile(rt)
-			r, err := readBytes(t, encoded(t, p).Bytes(), Options{})
-			if err != nil {
-				rt.Fatal(err)
-			}
+			r := fixture.Must(readBytes(t, encoded(t, p).Bytes(), Options{}))(rt)
 			theirs, ours, names = append(theirs, p), append(ours, r), append(names, fmt.Sprint(i))
 		}
-		merged, err := profile.Merge(theirs)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		want, err := readBytes(t, encoded(t, merged).Bytes(), Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		got, err := Sum(ours, names)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		if err := got.Check(); err != nil {
-			rt.Fatal(err)
-		}
+		merged := fixture.Must(profile.Merge(theirs))(rt)
+		want := fixture.Must(readBytes(t, encoded(t, merged).Bytes(), Options{}))(rt)
+		got := fixture.Must(Sum(ours, names))(rt)
+		fixture.Check(rt, got.Check())
 		if got, want := sortedRows(got), sortedRows(want); !slices.Equal(got, want) {
 			rt.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

@@ -4,23 +4,19 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // The committed code must be the output of go generate for the
 // committed definition.
 func TestCodeIsUpToDate(t *testing.T) {
-	code, err := generate("../../sampledata.proto")
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := fixture.Must(generate("../../sampledata.proto"))(t)
 	if len(code) != 1 {
 		t.Errorf("%d files of code, want 1", len(code))
 	}
 	for name, want := range code {
-		got, err := os.ReadFile(filepath.Join("../pb", filepath.Base(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(os.ReadFile(filepath.Join("../pb", filepath.Base(name))))(t)
 		if string(got) != want {
 			t.Errorf("%s is not up to date: run go generate ./sampledata", filepath.Base(name))
 		}
@@ -29,9 +25,7 @@ func TestCodeIsUpToDate(t *testing.T) {
 
 func TestGenerateErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bad.proto")
-	if err := os.WriteFile(file, []byte("syntax = \"proto3\";\nmessage {"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, []byte("syntax = \"proto3\";\nmessage {"), 0o666))
 	if _, err := generate(file); err == nil {
 		t.Error("no error for a file that is not a definition")
 	}
