@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestPatternMatch(t *testing.T) {
@@ -132,10 +134,7 @@ func TestNeedle(t *testing.T) {
 			t.Fatalf("%s, name %q: got %v", expr, name, got)
 		}
 	})
-	p, err := ParsePattern("re:a+")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(ParsePattern("re:a+"))(t)
 	if !p.Match(strings.Repeat("a", maxMatched)) || p.Match(strings.Repeat("a", maxMatched+1)) {
 		t.Error("the bound on names is not kept")
 	}

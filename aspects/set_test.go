@@ -5,17 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
 
 func mustNew(t testing.TB, name string, patterns ...string) Aspect {
 	t.Helper()
-	a, err := New(name, patterns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return fixture.Must(New(name, patterns...))(t)
 }
 
 func TestAspectHas(t *testing.T) {

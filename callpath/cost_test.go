@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -23,10 +24,7 @@ func TestLongPaths(t *testing.T) {
 		b.Add(0, n, 1, 1)
 		p = Path{append(p.Elements, f), append(p.Specs, Spec(i%2))}
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	a := Compile(tree, nil, p, Nothing)
 	if len(a.table) > 2*maxTable {
 		t.Errorf("a table of %d states", len(a.table))
@@ -57,10 +55,7 @@ func TestUnknown(t *testing.T) {
 	b := calltree.NewBuilder(syms, "*", "time", "samples")
 	b.Add(0, b.Stack("example.com/srv.(*Worker).Do", "main.encode", "main.decode", ":RUN"), 1, 1)
 	syms.Intern("main.elsewhere") // of another view
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	m := calltree.NewMembership(syms, []string{"@net", "@main"}, func(set int, f string) bool {
 		return set == 1 && strings.HasPrefix(f, "main.")
 	})
@@ -76,10 +71,7 @@ func TestUnknown(t *testing.T) {
 		{"main.elsewhere zzz zzz", []string{"main.elsewhere does not occur in this view, and no similar name does", "zzz does not occur in this view, and no similar name does"}},
 		{"@net ..@mian", []string{"no function of this view belongs to @net", "there is no aspect @mian: did you mean @main?"}},
 	} {
-		p, err := Parse(c.path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(Parse(c.path))(t)
 		if got := Unknown(tree, m, p); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.path, got, c.want)
 		}

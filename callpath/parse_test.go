@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestParse(t *testing.T) {
@@ -143,10 +145,7 @@ func drawPath(t *rapid.T) Path {
 func TestPathEqual(t *testing.T) {
 	var paths []Path
 	for _, text := range []string{"A", "A B", "A ..B", "A >B", "A B C", "@net", `"@net"`, "B A"} {
-		p, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(Parse(text))(t)
 		paths = append(paths, p, p.Prefix(len(p.Elements)))
 	}
 	for _, p := range paths {

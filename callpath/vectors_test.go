@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -12,10 +13,7 @@ import (
 // package refine tests the refinements.
 func TestVectorsCost(t *testing.T) {
 	for _, file := range vectors.Files(t, "callpath*.json") {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(os.Open(file))(t)
 		defer f.Close()
 		v, err := vectors.ReadCallPaths(f)
 		if err != nil {
@@ -24,12 +22,8 @@ func TestVectorsCost(t *testing.T) {
 		queries := 0
 		for i := range v.Cases {
 			tree, m, err := v.Cases[i].Tree()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := tree.Check(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
+			fixture.Check(t, tree.Check())
 			for _, q := range v.Cases[i].Queries {
 				if q.Op == "cost" {
 					queries++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/bench/bigtree"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -64,9 +65,7 @@ func BenchmarkUp(b *testing.B) {
 		b.Run(s, func(b *testing.B) {
 			t, m := benchTree()
 			p1, p2, err := callpath.ParseSplit(s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			fixture.Check(b, err)
 			b.ReportAllocs()
 			for b.Loop() {
 				Up(t, m, p1, p2)
@@ -79,10 +78,7 @@ func BenchmarkPrune(b *testing.B) {
 	for _, s := range []string{"not pkg7.f7", "@pkg1 ..@pkg2 and not (pkg7.f7 or pkg8.f8)"} {
 		b.Run(s, func(b *testing.B) {
 			t, m := benchTree()
-			e, err := callpath.ParseExpr(s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			e := fixture.Must(callpath.ParseExpr(s))(b)
 			b.ReportAllocs()
 			for b.Loop() {
 				Prune(t, m, e)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
@@ -28,11 +29,7 @@ func drawTree(t *rapid.T) *calltree.Tree {
 		}
 		b.AddRat(0, b.Stack(frames...), big.NewRat(rapid.Int64Range(1, 9).Draw(t, "hits"), rapid.Int64Range(1, 4).Draw(t, "of")))
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 // TestContextsAreAPartition follows the tree of contexts
@@ -135,12 +132,8 @@ func TestZoom(t *testing.T) {
 		var all []*Entry
 		s.Walk(func(e *Entry, _ int) { all = append(all, e) })
 		e := rapid.SampledFrom(all).Draw(t, "entry")
-		if err := s.Apply(Step{KindZoom, e.Key()}); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Tree().Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Apply(Step{KindZoom, e.Key()}))
+		fixture.Check(t, s.Tree().Check())
 		for n := range e.Path.Elements { // the entries that lead there cost the same
 			above := s.Find(e.Path.Prefix(n + 1))
 			if above == nil || s.Cost(above).Cmp(one) != 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 	"pgregory.net/rapid"
 )
@@ -165,13 +166,8 @@ func (o *oracle) tree(t *rapid.T, by *big.Rat) (*calltree.Tree, *calltree.Member
 	for _, s := range o.stacks {
 		b.AddTotal(0, b.Stack(s.frames[1:]...), calltree.Total{Weight: new(big.Rat).Mul(s.hits, by), Hits: s.hits})
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
+	fixture.Check(t, tree.Check())
 	var names []string
 	for a := range o.aspects {
 		names = append(names, a)
@@ -299,9 +295,7 @@ func TestAgainstOracle(t *testing.T) {
 
 		e := drawExpr(t, 3)
 		pruned := Prune(tree, m, e)
-		if err := pruned.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, pruned.Check())
 		left := new(big.Rat)
 		for _, s := range o.stacks {
 			if o.eval(s, e) {
@@ -377,10 +371,7 @@ func TestImmediateRefinementPartitions(t *testing.T) {
 			b.Add(0, b.Stack(frames...), hits, 1)
 			stacks = append(stacks, oracleStack{append([]string{"*"}, frames...), big.NewRat(hits, 1)})
 		}
-		tree, err := b.Tree()
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := fixture.Must(b.Tree())(t)
 		p := callpath.Of(callpath.Frame(rapid.SampledFrom(append(names, "*")).Draw(t, "first")))
 		if rapid.Bool().Draw(t, "longer") {
 			p = p.Then(callpath.Frame(rapid.SampledFrom(names).Draw(t, "last")), callpath.Spec(rapid.IntRange(0, 1).Draw(t, "spec")))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -35,11 +36,7 @@ func figure1(t testing.TB) *calltree.Tree {
 		add(3, fmt.Sprintf("smtp.run tools.other%d", i)+convert)
 	}
 	add(547, "gc.run")
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 // shown prints what Walk visits: the cost with three decimals,
@@ -58,9 +55,7 @@ func shown(s *Session) string {
 
 func do(t testing.TB, s *Session, kind Kind, text string) {
 	t.Helper()
-	if err := s.Apply(Step{kind, text}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Apply(Step{kind, text}))
 }
 
 func expect(t testing.TB, s *Session, want string) {
@@ -161,14 +156,9 @@ func TestUndoRedoReplay(t *testing.T) {
 		t.Error("redo did not restore the pruned tree")
 	}
 
-	text, err := json.Marshal(steps)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(json.Marshal(steps))(t)
 	var read []Step
-	if err := json.Unmarshal(text, &read); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(text, &read))
 	again := session(t, "* a b :RUN", "* a c :RUN", "* d b :WAIT", "* d :RUN")
 	for _, step := range read {
 		do(t, again, step.Kind, step.Text)
@@ -324,26 +314,18 @@ func build(t testing.TB, stacks ...string) *calltree.Tree {
 		}
 		b.Add(0, b.Stack(frames[1:]...), 1, 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func TestCloneGoesOnByItself(t *testing.T) {
 	s := NewSession(figure1(t), nil)
 	c := s.Clone()
-	if err := c.Apply(Step{KindDown, "*"}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Apply(Step{KindDown, "*"}))
 	c.Collapse(c.Root().Path, true)
 	if len(s.Steps()) != 0 || s.Root().Len() != 1 || s.Collapsed(s.Root()) {
 		t.Errorf("a change of the clone changed the original: %v", s.Steps())
 	}
-	if err := s.Apply(Step{KindExtended, "*"}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Apply(Step{KindExtended, "*"}))
 	if got := c.Steps(); len(got) != 1 || got[0].Kind != KindDown {
 		t.Errorf("a change of the original changed its clone: %v", got)
 	}
@@ -368,14 +350,9 @@ func TestThresholdCountsHits(t *testing.T) {
 	b := calltree.NewBuilder(new(calltree.Symbols), "*", "time", "nanoseconds")
 	b.AddHits(0, b.Stack("few"), 900, 2, 1)
 	b.AddHits(0, b.Stack("many"), 100, 20, 1)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	s := NewSession(tree, nil)
-	if err := s.Apply(Step{KindDown, "*"}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Apply(Step{KindDown, "*"}))
 	few, many := s.Root().Children[0], s.Root().Children[1]
 	if few.Key() != "* few" || s.Visible(few) || !s.Visible(many) {
 		t.Errorf("%s comes first, visible: %v, %v", few.Key(), s.Visible(few), s.Visible(many))

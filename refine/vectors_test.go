@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -14,10 +15,7 @@ import (
 // path.
 func TestVectorsRefine(t *testing.T) {
 	for _, file := range vectors.Files(t, "callpath*.json") {
-		f, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(os.Open(file))(t)
 		defer f.Close()
 		v, err := vectors.ReadCallPaths(f)
 		if err != nil {
@@ -26,9 +24,7 @@ func TestVectorsRefine(t *testing.T) {
 		queries := 0
 		for i := range v.Cases {
 			tree, m, err := v.Cases[i].Tree()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 			for _, q := range v.Cases[i].Queries {
 				if q.Op != "cost" { // those are tested in callpath
 					queries++
@@ -79,9 +75,5 @@ func checkQuery(t *testing.T, i int, tree *calltree.Tree, m *calltree.Membership
 
 func parse(t testing.TB, s string) callpath.Path {
 	t.Helper()
-	p, err := callpath.Parse(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return fixture.Must(callpath.Parse(s))(t)
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -75,11 +76,7 @@ func drawTree(t *rapid.T, label string, lowest int64) *calltree.Tree {
 			b.AddRat(0, n, new(big.Rat).SetFrac(new(big.Int).Lsh(big.NewInt(int64(i+1)), 90), big.NewInt(7)))
 		}
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func drawPath(t *rapid.T, label string) []string {

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -22,11 +23,7 @@ func samples(t testing.TB, root string, lines ...string) *calltree.Tree {
 		}
 		b.AddRat(0, b.Stack(strings.Fields(line)[1:]...), hits)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func foundPaths(f *Found) []string {

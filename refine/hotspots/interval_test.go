@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -21,42 +22,22 @@ var recordings = []string{"testdata/lock", "testdata/queue", "testdata/runnable"
 func recording(t *testing.T, path string) *sampledata.Recording {
 	t.Helper()
 	if filepath.Ext(path) != ".txt" {
-		r, err := sampledata.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return fixture.Must(sampledata.Open(path))(t)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(path))(t)
 	defer f.Close()
-	r, err := sampledata.ReadText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return fixture.Must(sampledata.ReadText(f))(t)
 }
 
 // viewsOf returns the Server View and the Thread Views of a span.
 func viewsOf(t *testing.T, r *sampledata.Recording, span views.Span) (trees []*calltree.Tree) {
 	t.Helper()
 	o := views.Options{Slices: true, Span: span}
-	v, err := views.Server(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := fixture.Must(views.Server(r, o))(t)
 	trees = append(trees, v.Tree)
-	classes, err := views.Classes(r, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(views.Classes(r, o))(t)
 	for i := range classes {
-		v, err := views.Thread(r, classes[i].Class, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fixture.Must(views.Thread(r, classes[i].Class, o))(t)
 		trees = append(trees, v.Tree)
 	}
 	return trees

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
@@ -31,11 +32,7 @@ func leaves(t testing.TB, calls int) *calltree.Tree {
 }
 
 func built(t testing.TB, b *calltree.Builder) *calltree.Tree {
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 // What find does grows like the tree, not like its square. If it

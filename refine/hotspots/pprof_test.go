@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/bench/bigtree"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -15,18 +16,10 @@ import (
 // writePprof writes a tree as a profile for go tool pprof.
 func writePprof(b testing.TB, t *calltree.Tree) string {
 	path := filepath.Join(b.TempDir(), "tree.pb.gz")
-	f, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := fixture.Must(os.Create(path))(b)
 	defer f.Close()
-	r, err := interchange.Profile(t)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := interchange.WritePprof(f, r); err != nil {
-		b.Fatal(err)
-	}
+	r := fixture.Must(interchange.Profile(t))(b)
+	fixture.Check(b, interchange.WritePprof(f, r))
 	return path
 }
 
@@ -62,10 +55,7 @@ func TestPprofAgrees(t *testing.T) {
 	tree := bigtree.New(3000, 50)
 	cmd := exec.Command(tool, "tool", "pprof", "-top", "-nodecount=1000", "-nodefraction=0", writePprof(t, tree))
 	cmd.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(cmd.Output())(t)
 	p := NewSingle(tree)
 	compared := 0
 	for line := range strings.Lines(string(out)) {

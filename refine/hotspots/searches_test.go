@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -39,9 +40,5 @@ func (c *searchCase) Tree(t testing.TB) *calltree.Tree {
 		b.AddRat(0, b.Stack(s.Frames[1:]...), &s.Hits.Rat)
 	}
 	b.SetDenominator(0, new(big.Rat).Set(&c.Total.Rat))
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -62,11 +63,7 @@ func treeOf(t testing.TB, syms *calltree.Symbols, nodes []vectorNode) *calltree.
 		}
 		b.Add(0, at[i], n.own, 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
 
 func TestVectorsBottlenecks(t *testing.T) {
