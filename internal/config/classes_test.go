@@ -3,15 +3,14 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestWrappers(t *testing.T) {
-	c, err := Parse("cpprof.yaml", []byte(`
+	c := fixture.Must(Parse("cpprof.yaml", []byte(`
 wrappers: ["main.spawn.func*", "!golang.org/x/sync/errgroup.*"]
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	for function, want := range map[string]bool{
 		"sync.(*WaitGroup).Go.func1": true,
 		"main.(*server).loop-fm":     true,
@@ -34,9 +33,7 @@ merge:
   io: ["go:main.read*", "go:main.write", "!go:main.reader"]
   class:all: ["class:io", "label:*"]
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	for class, want := range map[string]string{
 		"go:main.readLoop": "class:all", "go:main.write": "class:all", "label:a=b": "class:all",
 		"go:main.reader": "go:main.reader", "go:main.main": "go:main.main",

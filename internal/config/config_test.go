@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/aspects"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views"
 	"pgregory.net/rapid"
 )
@@ -31,9 +32,7 @@ priorities:
 classes: label:route
 threshold: 5%
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if got, want := describe(c.Aspects), "@queue main.(*queue).* !main.(*queue).len\n"+
 		"@wire re:example\\.com/.*\\.(Read|Write)Frame\n@log\n"; got != want {
 		t.Errorf("aspects\n%swant\n%s", got, want)
@@ -157,17 +156,11 @@ func TestConfigBounds(t *testing.T) {
 func TestFind(t *testing.T) {
 	top := t.TempDir()
 	deep := filepath.Join(top, "a", "b", "c")
-	if err := os.MkdirAll(deep, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.MkdirAll(deep, 0o755))
 	want := filepath.Join(top, "a", Name)
-	if err := os.WriteFile(want, []byte("threshold: 3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(want, []byte("threshold: 3\n"), 0o644))
 	// A folder of that name is not a config file.
-	if err := os.Mkdir(filepath.Join(top, "a", "b", Name), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(filepath.Join(top, "a", "b", Name), 0o755))
 	got, _, err := Find(deep)
 	if err != nil || got != want {
 		t.Fatalf("found %q, %v, want %q", got, err, want)
@@ -188,22 +181,15 @@ func TestSaveAspects(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	save := func(as ...aspects.Aspect) string {
 		t.Helper()
-		if err := SaveAspects(path, as...); err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, SaveAspects(path, as...))
+		data := fixture.Must(os.ReadFile(path))(t)
 		return string(data)
 	}
 	if got, want := save(mustNew(t, "queue", "main.(*queue).*")), "aspects:\n  queue:\n    - main.(*queue).*\n"; got != want {
 		t.Errorf("a new file:\n%swant\n%s", got, want)
 	}
 	old := "# Ours.\nthreshold: 7 # few\naspects:\n  # The old one.\n  \"@a\": [x]\n  b: [y, z] # two\n"
-	if err := errors.Join(os.WriteFile(path, []byte(old), 0o600), os.Chmod(path, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, errors.Join(os.WriteFile(path, []byte(old), 0o600), os.Chmod(path, 0o600)))
 	want := "# Ours.\nthreshold: 7 # few\naspects:\n  # The old one.\n  \"@a\":\n    - '*.f'\n    - '!g'\n  b: [y, z] # two\n  c:\n    - re:h\n"
 	if got := save(mustNew(t, "a", "*.f", "!g"), mustNew(t, "c", "re:h")); got != want {
 		t.Errorf("a known file:\n%swant\n%s", got, want)
@@ -212,17 +198,13 @@ func TestSaveAspects(t *testing.T) {
 		t.Errorf("mode %v, %v", info, err)
 	}
 	for _, text := range []string{"aspects:\n", "aspects: {}\n", "# only this\n", "null\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, []byte(text), 0o600))
 		if got := save(mustNew(t, "a", "b")); !strings.Contains(got, "aspects:\n  a:\n    - b\n") {
 			t.Errorf("%q becomes\n%s", text, got)
 		}
 	}
 	broken := "aspects: [\n"
-	if err := os.WriteFile(path, []byte(broken), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, []byte(broken), 0o600))
 	if err := SaveAspects(path, mustNew(t, "a", "b")); err == nil {
 		t.Error("a broken file is written to")
 	}
@@ -243,16 +225,11 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		path := filepath.Join(t.TempDir(), Name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, data, 0o600))
 		if err := SaveAspects(path, mustNew(t, "fuzz", "x")); err != nil {
 			t.Fatalf("saving into %q: %v", data, err)
 		}
-		again, err := Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := fixture.Must(Load(path))(t)
 		got, want := describe(again.Aspects.Without("fuzz")), describe(c.Aspects.Without("fuzz"))
 		if got != want {
 			t.Fatalf("saving changed\n%sto\n%s", want, got)
@@ -266,16 +243,10 @@ func FuzzConfig(f *testing.F) {
 func TestSaveMerges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), Name)
 	merge := func(name string, patterns ...string) Merge {
-		m, err := NewMerge(name, patterns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return fixture.Must(NewMerge(name, patterns...))(t)
 	}
 	old := "# Ours.\nmerge:\n  class:io: [\"go:a\"] # first\n  gone: [\"go:b\"]\n  late: [\"class:io\"]\n"
-	if err := os.WriteFile(path, []byte(old), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, []byte(old), 0o600))
 	if err := SaveMerges(path, []string{"gone"}, merge("db", "go:*.query", "!go:x.query"), merge("db2", "go:c"), merge("db2", "go:d")); err != nil {
 		t.Fatal(err)
 	}
@@ -309,16 +280,9 @@ func TestSavedAspectsAreReadBack(t *testing.T) {
 			}
 		}
 		path := filepath.Join(folder, Name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := SaveAspects(path, list...); err != nil {
-			t.Fatal(err)
-		}
-		c, err := Load(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, nil, 0o600))
+		fixture.Check(t, SaveAspects(path, list...))
+		c := fixture.Must(Load(path))(t)
 		if got, want := describe(c.Aspects), describe(aspects.NewSet(list...)); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
@@ -327,11 +291,7 @@ func TestSavedAspectsAreReadBack(t *testing.T) {
 
 func mustNew(t testing.TB, name string, patterns ...string) aspects.Aspect {
 	t.Helper()
-	a, err := aspects.New(name, patterns...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return fixture.Must(aspects.New(name, patterns...))(t)
 }
 
 func describe(s *aspects.Set) string {

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestDefinitions(t *testing.T) {
 	c, err := Parse("cpprof.yaml", []byte("metrics:\n  cache.missRate: delta(misses) / delta(reads)\n  half: 0.5\nlists:\n  slow: \"!fast & busy\"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if want := []Definition{{"cache.missRate", "delta(misses) / delta(reads)"}, {"half", "0.5"}}; !slices.Equal(c.Metrics, want) {
 		t.Errorf("metrics %v", c.Metrics)
 	}
@@ -45,9 +45,7 @@ func TestParseDefinition(t *testing.T) {
 
 func TestMonitors(t *testing.T) {
 	c, err := Parse("x", []byte("monitors: [main.served, 'len(main.jobs)', http://127.0.0.1:2112/metrics]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if want := []string{"main.served", "len(main.jobs)", "http://127.0.0.1:2112/metrics"}; !slices.Equal(c.Monitors, want) {
 		t.Errorf("monitors %v", c.Monitors)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A config file that is not a regular file is refused at once.
@@ -25,18 +27,12 @@ func TestFilesOfOthersAreNotFound(t *testing.T) {
 	}
 	top := t.TempDir()
 	below := filepath.Join(top, "others", "below")
-	if err := os.MkdirAll(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.MkdirAll(below, 0o755))
 	own, foreign := filepath.Join(top, Name), filepath.Join(top, "others", Name)
 	for _, path := range []string{own, foreign} {
-		if err := os.WriteFile(path, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, nil, 0o644))
 	}
-	if err := os.Chown(foreign, 4711, 4711); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Chown(foreign, 4711, 4711))
 	got, ignored, err := Find(below)
 	if err != nil || got != own || !slices.Equal(ignored, []string{foreign}) {
 		t.Errorf("from below: found %q, ignored %q, %v", got, ignored, err)

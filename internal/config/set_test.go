@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 )
 
@@ -25,23 +26,15 @@ func TestSet(t *testing.T) {
 		"lists.busy=cpu.used > 1":                          "lists: {busy: cpu.used > 1}",
 		"monitors=main.served,main.queue":                  "monitors: [main.served, main.queue]",
 	} {
-		want, err := Parse("", []byte(lines))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := fixture.Must(Parse("", []byte(lines)))(t)
 		got := Default()
 		if err := got.Set(setting); err != nil || content(got) != content(want) {
 			t.Errorf("--set %s: %v, %+v, want %+v", setting, err, got, want)
 		}
 	}
-	c, err := Parse("", []byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(Parse("", []byte(file)))(t)
 	for _, setting := range []string{"priorities.go:main.flusher=2", "classes=function", "metrics.b=time"} {
-		if err := c.Set(setting); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Set(setting))
 	}
 	if p, _ := c.Priority("go:main.flusher"); p != 2 || c.Classes.String() != "function" || len(c.Metrics) != 2 {
 		t.Errorf("got %+v", c)

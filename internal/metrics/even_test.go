@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -29,9 +30,7 @@ func slowCounters(t *testing.T) *Table {
 		b.Measure(quick, sampledata.Count(read))
 		b.Measure(still, sampledata.Count(7))
 		b.Measure(level, sampledata.Number(int64(read)))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil))
 	}
 	return New(b.Recording(), Options{Metrics: []Definition{{Name: "both", Expr: "slow + quick"}}})
 }
@@ -68,9 +67,7 @@ func TestRateOfUnevenSamples(t *testing.T) {
 	id := b.Monitor(sampledata.Monitor{Name: "requests", Kind: sampledata.Counter, Resolution: "50ms"})
 	for _, at := range []int{0, 10, 45, 70, 80, 140} { // it is read at 0, 70, 140, and grows by 1 in a millisecond
 		b.Measure(id, sampledata.Count(uint64(at/70*70)))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(at) * time.Millisecond}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(at) * time.Millisecond}, nil))
 	}
 	if got, want := numbersOf(t, New(b.Recording(), Options{}), "rate(requests)")[1:], []int{1000, 1000, 1000, 1000, 1000}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
@@ -86,9 +83,7 @@ func TestRateAfterPause(t *testing.T) {
 	for i := range 30 { // it is read at samples 3, 8, 13, ..., and grows by 2 a sample from 8 to 18
 		read := (i-3)/5*5 + 3
 		b.Measure(id, sampledata.Count(uint64(2*min(max(read-8, 0), 10))))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil))
 	}
 	got := numbersOf(t, New(b.Recording(), Options{}), "rate(requests)")
 	for i, rate := range got[1:25] {
@@ -110,9 +105,7 @@ func TestRateOfTimesInArrears(t *testing.T) {
 	pause := b.Monitor(sampledata.Monitor{Name: "gc.pause", Kind: sampledata.Counter, Unit: "ns", Resolution: "once a collection"})
 	for i, ms := range []uint64{0, 0, 0, 0, 0, 25, 25, 65, 65, 66} {
 		b.Measure(pause, sampledata.Count(ms*1e6))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i) * 10 * time.Millisecond}, nil))
 	}
 	const none = -1000
 	want := []int{none, 0, 0, 833, 833, 833, 2000, 2000, 0, 100}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A lane has the mean of a metric in each part of the time, by
@@ -12,10 +14,7 @@ func TestLane(t *testing.T) {
 	table := table(t) // samples at 100 ms, 200 ms, ... 1 s
 	bounds := []time.Duration{0, 100 * time.Millisecond, 300 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second}
 	lane := func(expr string) []Cell {
-		m, err := table.Metric(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fixture.Must(table.Metric(expr))(t)
 		return table.Lane(m, bounds)
 	}
 	// Of the samples at 200, 300, ... the rate is 1, 3, 5, ...

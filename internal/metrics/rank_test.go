@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -96,9 +97,7 @@ func alternating(t testing.TB, samples int) *sampledata.Recording {
 		err := b.Sample(sampledata.Sample{Time: time.Duration(i+1) * 10 * time.Millisecond}, []sampledata.Change{
 			{Goroutine: g1, State: state}, {Goroutine: g2, State: sampledata.State{Stack: noise[next(3)], Run: sampledata.Running}},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 	}
 	return b.Recording()
 }
@@ -107,10 +106,7 @@ func alternating(t testing.TB, samples int) *sampledata.Recording {
 // rest is said to.
 func TestRank(t *testing.T) {
 	table := New(alternating(t, 400), Options{Metrics: []Definition{{Name: "double", Expr: "queue * 2"}}})
-	got, err := table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: 20}))(t)
 	best := got.List[0]
 	if best.Expr != "hits(* ..main.slow)" && got.List[1].Expr != "hits(* ..main.slow)" {
 		t.Errorf("the best are %s and %s", best.Expr, got.List[1].Expr)
@@ -146,10 +142,7 @@ func TestRank(t *testing.T) {
 func TestRoomForCallPaths(t *testing.T) {
 	table := New(crowded(400), Options{})
 	for most, paths := range map[int]int{6: 1, 9: 1, 1000: 2} {
-		got, err := table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: most})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(table.Rank("queue", All(400), RankOptions{Least: 0.01, Most: most}))(t)
 		slow, before := 0, 2.0
 		for _, c := range got.List {
 			if c.What == APath && (strings.HasSuffix(c.Expr, "main.slow)") || strings.Contains(c.Expr, "main.slowStep")) {
@@ -242,9 +235,7 @@ func benchTable(b *testing.B, samples, columns int) *Table {
 			}
 			build.Measure(id, v)
 		}
-		if err := build.Sample(sampledata.Sample{Time: time.Duration(s) * time.Millisecond}, nil); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Check(b, build.Sample(sampledata.Sample{Time: time.Duration(s) * time.Millisecond}, nil))
 	}
 	return New(build.Recording(), Options{})
 }
@@ -256,16 +247,12 @@ func BenchmarkMetrics(b *testing.B) {
 	exprs := make([]string, columns)
 	for i := range exprs {
 		exprs[i] = fmt.Sprintf("rate(c%d) / (c%d + 1) > 3", i/2*2, i/2*2+1)
-		if _, err := t.Metric(fmt.Sprintf("c%d", i)); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(t.Metric(fmt.Sprintf("c%d", i)))(b)
 	}
 	for b.Loop() {
 		clear(t.metrics)
 		for _, e := range exprs {
-			if _, err := t.Metric(e); err != nil {
-				b.Fatal(err)
-			}
+			fixture.Must(t.Metric(e))(b)
 		}
 	}
 }
@@ -311,9 +298,7 @@ func BenchmarkRank(b *testing.B) {
 	r := bushy(10_000, 60_000, 100)
 	for b.Loop() {
 		t := New(r, Options{})
-		if _, err := t.Rank("queue", All(t.samples), RankOptions{Least: 0.001, Most: 30}); err != nil {
-			b.Fatal(err)
-		}
+		fixture.Must(t.Rank("queue", All(t.samples), RankOptions{Least: 0.001, Most: 30}))(b)
 		b.ReportMetric(float64(t.presence.Tree.Len()), "nodes")
 	}
 }

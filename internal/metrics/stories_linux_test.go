@@ -33,39 +33,24 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 func record(t testing.TB, story, variant string, variables ...string) *sampledata.Recording {
 	t.Helper()
 	cmd := exec.Command(fixture.Build(t, "stories"), story, variant)
-	begin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := sampler.LaunchCommand(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	begin := fixture.Must(cmd.StdinPipe())(t)
+	out := fixture.Must(cmd.StdoutPipe())(t)
+	p := fixture.Must(sampler.LaunchCommand(cmd))(t)
 	defer p.Release()
 	t.Cleanup(func() { cmd.Process.Kill() })
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(bufio.NewReader(out).ReadString('\n'))(t)
 	backend, err := snapshot.Attach(p)
 	if errors.Is(err, fs.ErrPermission) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer backend.Close()
 	var requests []monitor.Request
 	for _, v := range variables {
 		requests = append(requests, monitor.Request{Text: v, Required: true})
 	}
 	o := sampler.Options{Rate: 60}
-	if o.Monitors, err = monitor.Choose(true, requests); err != nil {
-		t.Fatal(err)
-	}
+	o.Monitors = fixture.Must(monitor.Choose(true, requests))(t)
 	b := sampledata.NewBuilder(backend.Header())
 	begun := false
 	o.Progress = func(sampler.Progress) { // the program waits until cpprof has learnt it
@@ -74,13 +59,9 @@ func record(t testing.TB, story, variant string, variables ...string) *sampledat
 			begin.Write([]byte("\n"))
 		}
 	}
-	if _, err := sampler.Record(context.Background(), p, backend, b, o); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(sampler.Record(context.Background(), p, backend, b, o))(t)
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	t.Logf("%s %s: %d samples in %v", story, variant, r.Samples.Len(), r.Samples.Time(r.Samples.Len()-1))
 	return r
 }
@@ -89,11 +70,7 @@ func tableOf(r *sampledata.Recording) *metrics.Table { return metrics.New(r, met
 
 func metric(t testing.TB, table *metrics.Table, expr string) *metrics.Metric {
 	t.Helper()
-	m, err := table.Numbers(expr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return fixture.Must(table.Numbers(expr))(t)
 }
 
 // correlation returns Pearson's r over all samples; 0 if there is none.
@@ -113,9 +90,7 @@ type suggestion struct{ sure, any float64 } // r of the closest one that may not
 func suggested(t testing.TB, table *metrics.Table, of, text string) (s suggestion) {
 	t.Helper()
 	ranking, err := table.Rank(of, metrics.All(table.Samples()), metrics.RankOptions{Least: 0.01, Most: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	for _, c := range ranking.List {
 		if !strings.Contains(c.Expr, text) {
 			continue
@@ -170,11 +145,7 @@ func mean(t testing.TB, table *metrics.Table, expr string, l metrics.List) float
 
 func list(t testing.TB, table *metrics.Table, expr string) metrics.List {
 	t.Helper()
-	l, err := table.List(expr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return fixture.Must(table.List(expr))(t)
 }
 
 // An implementation is replaced while the program runs: the
@@ -227,10 +198,7 @@ func TestScalabilityLong(t *testing.T) {
 func scalability(t testing.TB) {
 	scaled := func(workers string) (waiting float64, names string) {
 		r := record(t, "scale", workers)
-		a, err := locks.Analyse(r, views.Options{}, locks.ByField)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(locks.Analyse(r, views.Options{}, locks.ByField))(t)
 		for _, l := range a.Locks {
 			names += l.String() + "\n"
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -43,17 +44,13 @@ func recorded(t testing.TB) *sampledata.Recording {
 			Stack: slow, Run: sampledata.Blocked, Lock: 0x1000, Reason: "sync.Mutex.Lock",
 		}}}
 		s := sampledata.Sample{Time: time.Duration(i+1) * 100 * time.Millisecond, Processors: []sampledata.GoroutineID{g}, Collecting: i >= 8}
-		if err := b.Sample(s, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(s, changes))
 		if i == 4 {
 			b.LockName(sampledata.LockName{Address: 0x1000, First: 4, Name: "main.mu"})
 		}
 	}
 	r := b.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 
@@ -213,10 +210,7 @@ func TestUnits(t *testing.T) {
 		"time * time / sample.halt":             "s*s/ns",
 		"heap.allocated > 5":                    "",
 	} {
-		m, err := table.Metric(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := fixture.Must(table.Metric(expr))(t)
 		if got := m.Unit.String(); got != want {
 			t.Errorf("%s is in %q, want %q", expr, got, want)
 		}
@@ -232,9 +226,7 @@ func TestRestarts(t *testing.T) {
 	for i, v := range []uint64{5, 7, 2, 4, 1} {
 		b.Measure(c, sampledata.Count(v))
 		b.Measure(d, sampledata.Count(uint64(10*i)))
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(i) * time.Second}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i) * time.Second}, nil))
 	}
 	table := New(b.Recording(), Options{Metrics: []Definition{{Name: "m", Expr: "rate(c)"}}})
 	for expr, want := range map[string][]int{

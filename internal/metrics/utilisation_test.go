@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -31,9 +32,7 @@ func used(t *testing.T, samples int, clock float64) *Table {
 		if i%10 == 0 {
 			s.Processors[0] = sampledata.SystemProcessor
 		}
-		if err := b.Sample(s, []sampledata.Change{{Goroutine: g, State: state}}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(s, []sampledata.Change{{Goroutine: g, State: state}}))
 	}
 	return New(b.Recording(), Options{})
 }

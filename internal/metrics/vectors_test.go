@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/vectors"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -44,9 +45,7 @@ func tableOf(t *testing.T, c *verticalCase) *Table {
 			}
 			b.Measure(ids[name], v)
 		}
-		if err := b.Sample(sampledata.Sample{Time: time.Duration(at)}, nil); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(at)}, nil))
 	}
 	var o Options
 	for _, m := range c.Metrics {
@@ -61,18 +60,10 @@ func tableOf(t *testing.T, c *verticalCase) *Table {
 func checkCase(t *testing.T, c *verticalCase) {
 	table := tableOf(t, c)
 	metric := func(name string) *Metric {
-		m, err := table.Metric(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+		return fixture.Must(table.Metric(name))(t)
 	}
 	list := func(expr string) List {
-		l, err := table.List(expr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
+		return fixture.Must(table.List(expr))(t)
 	}
 	for _, m := range c.Metrics {
 		got := metric(m.Name).Column
