@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/google/pprof/profile"
 )
@@ -20,14 +21,8 @@ func TestLeaks(t *testing.T) {
 		{Verdict: sampledata.Stuck, Count: 1, Calls: []sampledata.Call{call("main.send", 4), call("main.run", 3)}},
 		{Verdict: sampledata.Suspected, Count: 5, Calls: []sampledata.Call{call("main.maybe", 5)}},
 	}}
-	data, err := leaks(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := profile.Parse(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(leaks(r))(t)
+	p := fixture.Must(profile.Parse(bytes.NewReader(data)))(t)
 	if p.SampleType[0].Type != "goroutineleak" || p.SampleType[0].Unit != "count" || p.TimeNanos != 8e9 {
 		t.Errorf("the profile is %v", p)
 	}

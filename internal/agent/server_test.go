@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -18,10 +19,7 @@ func serve(t *testing.T, o Options) *Server {
 	t.Helper()
 	o.Window, o.Every, o.AtOnce = time.Second, time.Minute, 1
 	o.Match = func(*sampler.Process) bool { return false }
-	s, err := Listen("127.0.0.1:0", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(Listen("127.0.0.1:0", o))(t)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ctx) }()
@@ -39,10 +37,7 @@ func status(t *testing.T, c *http.Client, url string, headers map[string]string)
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(http.NewRequestWithContext(ctx, http.MethodGet, url, nil))(t)
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
@@ -91,14 +86,9 @@ func TestWhoIsServed(t *testing.T) {
 func TestSlowClients(t *testing.T) {
 	s := serve(t, Options{})
 	for range maxRequests + 10 {
-		c, err := net.Dial("tcp", s.Address())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fixture.Must(net.Dial("tcp", s.Address()))(t)
 		defer c.Close()
-		if _, err := fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: "); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: "))(t)
 	}
 	if got, err := status(t, http.DefaultClient, s.URL()+"/discovery", nil); got != http.StatusOK || err != nil {
 		t.Errorf("%d, %v", got, err)
@@ -113,22 +103,14 @@ func TestManyClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, Options{Token: "secret"})
 			for range maxConnections + 20 {
-				c, err := net.Dial("tcp", s.Address())
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := fixture.Must(net.Dial("tcp", s.Address()))(t)
 				defer c.Close()
 				if sent == "" {
 					continue
 				}
-				if _, err := fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: x\r\n"+sent); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Must(fmt.Fprint(c, "GET /discovery HTTP/1.1\r\nHost: x\r\n"+sent))(t)
 				answer := bufio.NewReader(c)
-				r, err := http.ReadResponse(answer, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := fixture.Must(http.ReadResponse(answer, nil))(t)
 				_, _ = io.Copy(io.Discard, r.Body)
 				if refused := r.StatusCode == http.StatusUnauthorized; refused != r.Close {
 					t.Fatalf("%s, and the connection is closed: %v", r.Status, r.Close)

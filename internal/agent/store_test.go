@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // fill adds a recording of some bytes to a store.
@@ -20,9 +22,7 @@ func fill(t *testing.T, s *Store, k Kept, bytes int) Kept {
 	if err == nil {
 		k, err = s.add(path, k)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	return k
 }
 
@@ -38,10 +38,7 @@ func names(s *Store) string {
 // short, it drops recordings of ends first.
 func TestStore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
-	s, err := OpenStore(dir, 2, 900)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(OpenStore(dir, 2, 900))(t)
 	at := time.Unix(1_700_000_000, 0)
 	for i := range 4 {
 		fill(t, s, Kept{Program: "/bin/a", PID: 7, Reason: fmt.Sprint("a", i), At: at.Add(time.Duration(i))}, 100)
@@ -66,13 +63,9 @@ func TestStore(t *testing.T) {
 		t.Errorf("a second agent: %v", err)
 	}
 	left := NewPath(dir, 3)
-	if err := os.Mkdir(left, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(left, 0o700))
 	s.Close()
-	if s, err = OpenStore(dir, 2, 900); err != nil {
-		t.Fatal(err)
-	}
+	s = fixture.Must(OpenStore(dir, 2, 900))(t)
 	defer s.Close()
 	if got := names(s); got != "large" {
 		t.Errorf("opened again, it has %s", got)

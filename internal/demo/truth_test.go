@@ -11,15 +11,13 @@ import (
 
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // TestTruthReads checks the paths of Truth: their notation,
 // their aspects, and that the source has their functions.
 func TestTruthReads(t *testing.T) {
-	c, err := config.Parse("cpprof.yaml", Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(config.Parse("cpprof.yaml", Config()))(t)
 	known := map[string]bool{"os.(*File).Write": true}
 	for _, f := range functions(t) {
 		known[f] = true
@@ -62,10 +60,7 @@ func functions(t *testing.T) []string {
 	}
 	var names []string
 	for _, file := range files {
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tree := fixture.Must(parser.ParseFile(token.NewFileSet(), file, nil, 0))(t)
 		for _, d := range tree.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			switch {

@@ -270,9 +270,7 @@ func TestTraceEvent(t *testing.T) {
 // Time of samples that were left out is in no slice.
 func TestTraceEventOfSomeSamples(t *testing.T) {
 	r, err := waits(t, 5, "main.f").Pick("some", func(sample int) bool { return sample != 2 && sample != 4 }) // of 1 to 5 ms
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	want := "B1000.000 main.worker|B1000.000 main.f|B1000.000 WAIT|E3000.000 WAIT|E3000.000 main.f|E3000.000 main.worker|" +
 		"B4000.000 main.worker|B4000.000 main.f|B4000.000 WAIT|E5000.000 WAIT|E5000.000 main.f|E5000.000 main.worker"
 	if got := slicesOf(t, r); got != want {

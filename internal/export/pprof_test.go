@@ -41,10 +41,7 @@ func TestPprofRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := synthetic.Recording(rapid.IntRange(1, 40).Draw(rt, "samples"), rapid.IntRange(1, 60).Draw(rt, "goroutines"), rapid.Float64Range(0, 1).Draw(rt, "share"))
 		o := views.Options{Accounting: rapid.SampledFrom([]views.Accounting{views.Observed, views.Single, views.Processors}).Draw(rt, "accounting")}
-		classes, err := views.Classes(r, o)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		classes := fixture.Must(views.Classes(r, o))(rt)
 		thread := views.ThreadMaker(classes[0].Class)
 		maker := rapid.SampledFrom([]views.Maker{views.Threads, views.Server, thread, thread}).Draw(rt, "view")
 		s := subject(t, r, o, maker)
@@ -53,10 +50,7 @@ func TestPprofRoundTrip(t *testing.T) {
 			_ = s.Session.Apply(refine.Step{Kind: refine.KindPrune, Text: "* ..:LOAD or * ..:RUN"}) // which may find nothing
 		}
 		read := readAgain(t, write(t, "pprof", s))
-		v, err := views.Server(read, views.Options{})
-		if err != nil {
-			rt.Fatal(err)
-		}
+		v := fixture.Must(views.Server(read, views.Options{}))(rt)
 		want, got := stackWeights(s.Session.Tree()), stackWeights(v.Tree)
 		if !maps.Equal(want, got) {
 			rt.Fatalf("written and read: %d stacks, want %d:\n%v\n%v", len(got), len(want), got, want)

@@ -6,19 +6,16 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestOpen(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "file")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, nil, 0o600))
 	for _, path := range []string{path, folder} {
-		f, err := Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(Open(path))(t)
 		f.Close()
 	}
 	if _, err := Open(path + "2"); !errors.Is(err, fs.ErrNotExist) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 const readme = "../../README.md"
@@ -15,16 +17,10 @@ const readme = "../../README.md"
 // of docs.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fixture.Must(filepath.Glob("../../docs/*.md"))(t)
 	text := map[string]string{}
 	for _, file := range append(files, readme, "../../CONTRIBUTING.md", "../../SECURITY.md") {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(os.ReadFile(file))(t)
 		text[filepath.Clean(file)] = string(b)
 	}
 	return text

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // mostLines is the greatest length of a function, tests included.
@@ -52,10 +54,7 @@ var goFiles = sync.OnceValues(func() (files []goFile, err error) {
 // everyFile calls f for each Go file of the module that is not generated.
 func everyFile(t *testing.T, f func(path string, set *token.FileSet, file *ast.File)) {
 	t.Helper()
-	files, err := goFiles()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fixture.Must(goFiles())(t)
 	if len(files) < 100 {
 		t.Fatalf("only %d files found", len(files))
 	}

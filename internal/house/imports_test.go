@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 const module = "github.com/cpprof/cpprof/"
@@ -97,9 +99,7 @@ func list(t *testing.T, platform string) []listed {
 	var all []listed
 	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
 		var p listed
-		if err := d.Decode(&p); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, d.Decode(&p))
 		all = append(all, p)
 	}
 	listedOn[platform] = all

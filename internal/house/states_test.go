@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // statesTable is the only file, of all that read recordings,
@@ -65,10 +67,7 @@ func TestStatesIn(t *testing.T) {
 		`_ = views.DoingOf(run) == views.AwaitingLock`:      0,
 		`var reasons = []string{"sync.Cond.Wait", "other"}`: 1,
 	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() {\n"+source+"\n}", 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := fixture.Must(parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() {\n"+source+"\n}", 0))(t)
 		reasons := []string{"chan send", "IO wait", "sync.Cond.Wait"}
 		if got := statesIn(file, func(text string) bool { return slices.Contains(reasons, text) }); len(got) != want {
 			t.Errorf("%s: %v, want %d", source, got, want)
@@ -115,10 +114,7 @@ func statesIn(file *ast.File, isReason func(string) bool) (found []stateUse) {
 // map, or the elements of a list.
 func tableReasons(t *testing.T, path, table string) map[string]bool {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fixture.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 	all := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		v, ok := n.(*ast.ValueSpec)
@@ -130,10 +126,7 @@ func tableReasons(t *testing.T, path, table string) map[string]bool {
 				e = kv.Key
 			}
 			if lit, ok := e.(*ast.BasicLit); ok {
-				text, err := strconv.Unquote(lit.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := fixture.Must(strconv.Unquote(lit.Value))(t)
 				all[text] = true
 			}
 		}

@@ -78,9 +78,7 @@ func (p *program) spend(stack sampledata.NodeID, d time.Duration) {
 	p.t.Helper()
 	for end := p.at + d; p.at < end; p.at += 100 * time.Millisecond {
 		c := sampledata.Change{Goroutine: p.g, State: sampledata.State{Stack: stack, Run: sampledata.Running}}
-		if err := p.Sample(sampledata.Sample{Time: p.at}, []sampledata.Change{c}); err != nil {
-			p.t.Fatal(err)
-		}
+		fixture.Check(p.t, p.Sample(sampledata.Sample{Time: p.at}, []sampledata.Change{c}))
 	}
 }
 
@@ -88,9 +86,7 @@ func (p *program) spend(stack sampledata.NodeID, d time.Duration) {
 func (p *program) end() {
 	p.t.Helper()
 	time.Sleep(2 * look)
-	if err := p.Finish(sampledata.End{Cause: sampledata.EndExited, Time: p.at}); err != nil {
-		p.t.Fatal(err)
-	}
+	fixture.Check(p.t, p.Finish(sampledata.End{Cause: sampledata.EndExited, Time: p.at}))
 }
 
 // A long call is kept when it is over, not when it is long

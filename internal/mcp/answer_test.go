@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Long answers are cut to their bound, and say where.
@@ -13,9 +15,7 @@ func TestShortenJSON(t *testing.T) {
 		rows[i] = map[string]any{"n": i, "name": strings.Repeat("x", 50)}
 	}
 	document, err := json.Marshal(map[string]any{"rows": rows, "text": strings.Repeat("é", 3000), "exact": json.Number("12345678901234567890")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	for _, limit := range []int{8 << 10, 64 << 10} {
 		text, cuts, err := shortenJSON(document, limit)
 		if err != nil || len(text) > limit || len(text) < limit/4 {
@@ -46,20 +46,12 @@ func TestShortenJSON(t *testing.T) {
 // A long name stays within the bound, be it a value or a key.
 func TestLongNames(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
-	document, err := json.Marshal(map[string]any{"name": long, "table": map[string]any{long: long}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := fixture.Must(json.Marshal(map[string]any{"name": long, "table": map[string]any{long: long}}))(t)
 	made, _, err := answer(document, long, long)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	size := 0
 	for _, c := range made.Content {
-		text, err := c.MarshalJSON()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Must(c.MarshalJSON())(t)
 		size += len(text)
 	}
 	if size > maxAnswer {

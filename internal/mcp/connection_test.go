@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler"
 )
 
@@ -64,10 +65,7 @@ type reply struct {
 
 func (w *wire) receive() (r reply) {
 	w.t.Helper()
-	line, err := w.out.ReadString('\n')
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	line := fixture.Must(w.out.ReadString('\n'))(w.t)
 	if err := json.Unmarshal([]byte(line), &r); err != nil {
 		w.t.Fatalf("%.200s: %v", line, err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -48,10 +49,7 @@ func TestSeeInTools(t *testing.T) {
 		`{"kind":"lock","measure":{"keep":"* ..:MONITOR"},"within":{"to":1}}`: "",
 	} {
 		document := `{"findings":[` + finding + `],"text":[{"try":"\"see\": x","see":"cpprof \"x\" --server"}]}`
-		got, err := seeInTools([]byte(document), "a b")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(seeInTools([]byte(document), "a b"))(t)
 		var of struct{ Text []struct{ Try, See string } }
 		if err := json.Unmarshal(got, &of); err != nil {
 			t.Fatalf("%v: %s", err, got)
@@ -71,10 +69,7 @@ func TestExactFields(t *testing.T) {
 	}
 	found := 0
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := fixture.Must(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			field, ok := n.(*ast.Field)
 			if !ok || field.Tag == nil {

@@ -3,23 +3,19 @@ package memory
 import (
 	"errors"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestBudget(t *testing.T) {
 	b := NewBudget(100)
-	if err := b.Take(60); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Fits(40); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Take(60))
+	fixture.Check(t, b.Fits(40))
 	var over *Error
 	if err := b.Fits(41); !errors.As(err, &over) || over.Max != 100 {
 		t.Errorf("got %v", err)
 	}
-	if err := b.Take(40); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Take(40))
 	if b.Take(1) == nil {
 		t.Error("101 of 100 bytes taken")
 	}

@@ -82,9 +82,7 @@ func newTab(t testing.TB) *tab {
 	if errors.Is(err, errNoBrowser) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	ctx, cancel := chromedp.NewContext(in, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
 	b := &tab{TB: t, ctx: ctx}
@@ -100,9 +98,7 @@ func newTab(t testing.TB) *tab {
 			b.complain = append(b.complain, e.Entry.Text)
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	b.do(call(log.Enable, cdp.Empty{}))
 	return b
 }

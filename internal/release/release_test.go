@@ -23,9 +23,7 @@ func TestArchivesAreReproducible(t *testing.T) {
 			names = []string{"man/cpprof.1", "cpprof"}
 		}
 		for _, name := range names {
-			if err := os.WriteFile(filepath.Join(folder, name), []byte(name), os.FileMode(0o600+i*0o44)); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, os.WriteFile(filepath.Join(folder, name), []byte(name), os.FileMode(0o600+i*0o44)))
 		}
 		r := release{date: time.Unix(1e9, 0)}
 		path := filepath.Join(t.TempDir(), "a.tar.gz")
@@ -71,9 +69,7 @@ func TestChangedCheckoutIsRefused(t *testing.T) {
 	}
 	say := func(args ...string) {
 		t.Helper()
-		if _, err := git(checkout, args...); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(git(checkout, args...))(t)
 	}
 	write("kept.go")
 	say("init", "-q")

@@ -43,9 +43,7 @@ sample 30ms
 sample 40ms
     g0 running n0
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	table := fixture.Must(calls.Of(r, "main.f"))(t)
 	table.Touching = touching
 	return table

@@ -104,9 +104,7 @@ func TestXReportsAsData(t *testing.T) {
 		for i, err := range []error{
 			WriteXTreeJSON(&texts[0], tree, o, basis), WriteXProfJSON(&texts[1], tree, o, basis), WriteXArcJSON(&texts[2], tree, o, basis),
 		} {
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 			var got struct{ Rows, Stanzas []map[string]any }
 			if err := json.Unmarshal([]byte(texts[i].String()), &got); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, texts[i].String())

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Text from a file can't control the terminal.
@@ -67,10 +69,7 @@ func TestError(t *testing.T) {
 // the same as before.
 func TestJSON(t *testing.T) {
 	const name = "a\x7f\u009b\u202eé\U000e0001\ufffd\n"
-	text, err := json.Marshal(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(json.Marshal(name))(t)
 	safe := JSON(append(text, '\n'))
 	var back string
 	if err := json.Unmarshal(safe, &back); err != nil || back != name {

@@ -3,6 +3,8 @@ package vectors
 import (
 	"bytes"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestMatchGlob(t *testing.T) {
@@ -31,12 +33,8 @@ func FuzzVectors(f *testing.F) {
 		}
 		for i := range v.Cases {
 			tree, _, err := v.Cases[i].Tree()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := tree.Check(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
+			fixture.Check(t, tree.Check())
 		}
 	})
 }

@@ -5,14 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func TestFilesReadsBothFolders(t *testing.T) {
 	dir := t.TempDir()
 	more := filepath.Join(dir, "callpath-more.json")
-	if err := os.WriteFile(more, []byte(`{}`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(more, []byte(`{}`), 0o666))
 	t.Setenv(Env, dir)
 	files := Files(t, "callpath*.json")
 	if len(files) < 2 || files[len(files)-1] != more {

@@ -1,12 +1,14 @@
 package bigtree
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
 
 func TestTreeHasThePlannedShape(t *testing.T) {
 	tree := New(200_000, 5_000)
-	if err := tree.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, tree.Check())
 	depth := make([]int, tree.Len())
 	var sum int
 	for n, p := range tree.Parents() {

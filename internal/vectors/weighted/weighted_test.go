@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A recording is one case: what was seen, and what the views of it are.
@@ -61,20 +63,12 @@ func TestVectors(t *testing.T) {
 	for range 40 {
 		file.Cases = append(file.Cases, draw(r))
 	}
-	made, err := json.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := fixture.Must(json.Marshal(file))(t)
 	made = append(made, '\n')
 	if os.Getenv("UPDATE_VECTORS") != "" {
-		if err := os.WriteFile(path, made, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, made, 0o666))
 	}
-	kept, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := fixture.Must(os.ReadFile(path))(t)
 	if !bytes.Equal(kept, made) {
 		t.Errorf("%s is not what this brute force makes: UPDATE_VECTORS=1 go test makes it anew", path)
 	}
