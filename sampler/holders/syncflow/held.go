@@ -25,9 +25,8 @@ type Held struct {
 	Lock uint64
 	Mode Mode
 	Certainty
-	// Again: it is in a call that takes the lock, in a function
-	// that will also release it, further in than the one that
-	// holds the lock.
+	// Again: it is in a call that takes the lock once more, in a
+	// function that will also release it.
 	Again bool
 }
 
@@ -79,11 +78,6 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	for _, r := range p.released {
 		l.release(&r, f)
 	}
-	for _, r := range p.later {
-		if lock, ok := r.lock.eval(f); ok {
-			l.again(lock)
-		}
-	}
 	for _, r := range p.held {
 		h, ok := l.a.resolve(&r, f)
 		switch isTrue, known := r.isTrue(f); {
@@ -129,6 +123,7 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	}
 	for _, r := range p.later {
 		if lock, ok := r.lock.eval(f); ok {
+			l.again(lock)
 			l.later = append(l.later, Held{Lock: lock, Mode: r.mode})
 		}
 	}
@@ -181,8 +176,8 @@ func (l *heldLocks) remove(r Held) {
 	l.list = l.list[:l.first+len(kept)]
 }
 
-// again notes that a frame takes a lock, which callers may hold, for
-// itself.
+// again notes that a frame takes a lock for itself, which it or its
+// callers may hold.
 func (l *heldLocks) again(lock uint64) {
 	for i := range l.list[l.first:] {
 		if h := &l.list[l.first+i]; h.Lock == lock {

@@ -1,6 +1,9 @@
 package syncflow
 
-import "github.com/cpprof/cpprof/sampler/target/machinecode"
+import (
+	"github.com/cpprof/cpprof/sampler/target/goruntime"
+	"github.com/cpprof/cpprof/sampler/target/machinecode"
+)
 
 // A lock that a function has taken may be released by another
 // goroutine: then the function's goroutine does not hold it any
@@ -104,7 +107,7 @@ func (w *flow) releasedLater(s *state, i int) (later []lockRef) {
 		}
 	}
 	c := w.a.callee(target)
-	if l := syncCalls[c.role]; l.change == takes {
+	if l := syncCalls[c.role]; l.change == takes || c.role == goruntime.CallReadSlow {
 		add(w.values.add(s.regs[w.a.machine.argument], l.offset), l.mode)
 	}
 	for _, e := range w.a.effectsOf(c, w.depth+1) {

@@ -23,6 +23,8 @@ func lockAgain() {
 		func(s *store) { s.change = s.update; s.update() },
 		func(s *store) { s.table.Lock(); defer s.table.Unlock(); s.write() },
 		func(s *store) { s.table.RLock(); defer s.table.RUnlock(); s.write() },
+		func(s *store) { s.table.Lock(); defer s.table.Unlock(); s.read() },
+		func(s *store) { s.mu.Lock(); s.items++; s.mu.Lock(); s.mu.Unlock() },
 	} {
 		for range 2 {
 			s := &store{change: func() {}}
@@ -54,4 +56,10 @@ func (s *store) write() {
 	s.table.Lock()
 	defer s.table.Unlock()
 	s.items++
+}
+
+func (s *store) read() int {
+	s.table.RLock()
+	defer s.table.RUnlock()
+	return s.items
 }
