@@ -171,13 +171,14 @@ func (y *Why) Details(f *why.Finding) []string {
 const longestName = 40
 
 // readable writes names as people do: the linker's "%2e" in a
-// package path is a dot.
+// package path is a dot, and nobody writes the fields of the
+// structures that are type arguments.
 func (y *Why) readable(text string) string {
-	text = strings.ReplaceAll(text, "%2e", ".")
+	text = termtext.FoldStructs(strings.ReplaceAll(text, "%2e", "."))
 	if !y.ShortNames {
 		return text
 	}
-	return strings.Join(lists.Each(strings.Split(termtext.FoldStructs(text), " "),
+	return strings.Join(lists.Each(strings.Split(text, " "),
 		func(name string) string { return termtext.ShortenPath(name, longestName) }), " ")
 }
 

@@ -297,6 +297,9 @@ func TestNamesAsPeopleWriteThem(t *testing.T) {
 	if got := y.readable("gopkg.in/yaml%2ev3.Marshal computes"); got != "gopkg.in/yaml.v3.Marshal computes" {
 		t.Error(got)
 	}
+	if got := y.readable("main.f[go.shape.struct { Key string }] computes"); got != "main.f[go.shape.struct {…}] computes" {
+		t.Errorf("%q", got)
+	}
 }
 
 // What waits for a process has evidence enough.
