@@ -29,6 +29,10 @@ type Gain struct {
 	Silent string `json:"silent,omitempty"`
 }
 
+// OfAll is why nothing is known of what a class would do without a
+// cost: nothing else was seen.
+const OfAll = "it is all that the class does"
+
 // A Law says who decides how much work there is.
 type Law string
 
@@ -272,7 +276,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 	case active < leastActive:
 		return &Gain{Class: c.name, Silent: "too few samples have its goroutines at work"}
 	case d.through.Share >= wholly && (b.code || g.Law != Closed):
-		return &Gain{Class: c.name, Silent: "it is all that the class does"}
+		return &Gain{Class: c.name, Silent: OfAll}
 	case g.Law != Closed:
 		g.Less = &hotspots.Estimate{Share: part * d.through.Share, Low: part * d.through.Low,
 			High: part * d.through.High, Samples: d.through.Samples}

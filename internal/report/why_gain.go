@@ -48,9 +48,12 @@ const hardlyMore = 1.05
 const muchMore = 1.2
 
 // findingGain says what the fix of a finding brings; "" if that
-// is not known.
+// is not known, and the reason is none that tells more.
 func findingGain(f *why.Finding) string {
 	text := gainText(f.Gain, f.Class)
+	if f.Gain != nil && f.Gain.Silent == why.OfAll && f.Gain.Class == f.Class {
+		return "not known: " + f.Gain.Silent
+	}
 	if text == "" {
 		return ""
 	}
