@@ -15,7 +15,7 @@ func TestBuildID(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the test's programs are no ELF files")
 	}
-	for _, program := range []string{"mutex", "deep"} {
+	for _, program := range []string{"mutex", "states"} {
 		path := fixture.Build(t, program, "-ldflags=-s -w")
 		b, err := os.ReadFile(path)
 		if err != nil {
