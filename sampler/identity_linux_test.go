@@ -30,10 +30,7 @@ func TestHaltableBy(t *testing.T) {
 	program := readable(t, fixture.Build(t, "lifecycle"))
 	one, other := User{12345, 12345}, User{12346, 12346}
 	find := func(pid int) *Process {
-		p, err := Find(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(Find(pid))(t)
 		t.Cleanup(p.Release)
 		return p
 	}
@@ -71,10 +68,7 @@ func limitedBySystem(t *testing.T) bool {
 // readable makes a program executable for all users.
 func readable(t *testing.T, program string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "cpprof-all-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := fixture.Must(os.MkdirTemp("/tmp", "cpprof-all-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	text, err := os.ReadFile(program)
 	if err == nil {
@@ -83,9 +77,7 @@ func readable(t *testing.T, program string) string {
 	if err == nil {
 		err = os.Chmod(dir, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	return dir + "/program"
 }
 
@@ -97,9 +89,7 @@ func TestIdentity(t *testing.T) {
 	if before == (Identity{}) || before != IdentityOf(target.Pid()) {
 		t.Fatalf("%+v", before)
 	}
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
 	if _, err := target.Out.ReadString('r'); err != nil { // "ready" again
 		t.Fatal(err)
 	}

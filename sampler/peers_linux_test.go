@@ -5,6 +5,8 @@ import (
 	"net"
 	"os"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Strangers who take all names neither keep a recording from
@@ -13,10 +15,7 @@ func TestStrangersAmongPeers(t *testing.T) {
 	p := ourselves(t)
 	var all []net.Listener
 	for i := range peerNames {
-		l, err := net.Listen("unix", fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, p.from.Start, i))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fixture.Must(net.Listen("unix", fmt.Sprintf("@cpprof/%d/%d/%d", p.PID, p.from.Start, i)))(t)
 		defer l.Close()
 		all = append(all, l)
 	}

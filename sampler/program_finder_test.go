@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/halt"
 )
 
@@ -41,10 +42,7 @@ func TestSearchEnds(t *testing.T) {
 			t.Skip(err)
 		}
 		defer root.Release()
-		f, err := newProgramFinder(root, ProgramFilter{Children: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(newProgramFinder(root, ProgramFilter{Children: true}))(t)
 		for p := range f.programs(t.Context()) {
 			t.Errorf("sh -c %q started %s", command, p.Name)
 			p.Release()
@@ -67,10 +65,7 @@ func TestFamilyOfAnEndedCommand(t *testing.T) {
 	}
 	defer root.Release()
 	<-root.Done()
-	f, err := newFamily(root, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(newFamily(root, true))(t)
 	if f.group != root.PID || f.began.PID != root.PID {
 		t.Errorf("group %d, begun by %d, want %d for both", f.group, f.began.PID, root.PID)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/halt"
 	"github.com/cpprof/cpprof/sampler/monitor"
@@ -54,10 +55,7 @@ func (b *faultyBackend) Observe(_ context.Context, sink sampledata.Sink, s sampl
 // does not end.
 func ourselves(t *testing.T) *Process {
 	t.Helper()
-	p, err := Find(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(Find(os.Getpid()))(t)
 	t.Cleanup(p.Release)
 	return p
 }
@@ -126,9 +124,7 @@ func TestRecordLateReadings(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := Record(ctx, ourselves(t), b, sampledata.NewBuilder(b.Header()), o); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(Record(ctx, ourselves(t), b, sampledata.NewBuilder(b.Header()), o))(t)
 	// One more sample or several may be taken before it ends.
 	if want := []int{1, 2, 3, 3, 4, 4, 5, 6}; !slices.Equal(read[:len(want)], want) {
 		t.Errorf("the monitors had been read %v times before the samples, want %v", read, want)
@@ -149,10 +145,7 @@ func TestRecordLostSamples(t *testing.T) {
 		return nil
 	}}
 	sink := sampledata.NewBuilder(b.Header())
-	result, err := Record(ctx, ourselves(t), b, sink, Options{Rate: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := fixture.Must(Record(ctx, ourselves(t), b, sink, Options{Rate: 1000}))(t)
 	rec := sink.Recording()
 	missed := int32(0)
 	for _, s := range rec.Samples.All() {
@@ -180,9 +173,7 @@ func TestRecordAccountsForTheEnd(t *testing.T) {
 	}}
 	sink := sampledata.NewBuilder(b.Header())
 	result, err := Record(t.Context(), ourselves(t), b, sink, Options{Rate: rate, MaxCPU: 0.001, Duration: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	stats := sink.Recording().Stats()
 	ticks, most := int64(stats.Samples)+stats.MissedTicks, int64(result.Elapsed.Seconds()*rate)+1
 	if ticks < 100 || ticks > most {
@@ -287,12 +278,9 @@ func TestRecordLearning(t *testing.T) {
 			}
 			return nil
 		}
-		r, err := Record(t.Context(), ourselves(t), b, sampledata.NewBuilder(b.Header()), Options{
+		r := fixture.Must(Record(t.Context(), ourselves(t), b, sampledata.NewBuilder(b.Header()), Options{
 			Rate: 1000, MaxCPU: 0.02, Duration: time.Second,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		return r.Samples
 	}
 	if with, without := samples(true), samples(false); with < 2*without {

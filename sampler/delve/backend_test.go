@@ -57,21 +57,13 @@ func TestNothingPlanted(t *testing.T) {
 func text(t *testing.T, pid int) []byte {
 	t.Helper()
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
-	x, err := elf.Open(exe)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := fixture.Must(elf.Open(exe))(t)
 	defer x.Close()
 	section := x.Section(".text")
-	mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem := fixture.Must(os.Open(fmt.Sprintf("/proc/%d/mem", pid)))(t)
 	defer mem.Close()
 	b := make([]byte, section.Size)
-	if _, err := mem.ReadAt(b, int64(section.Addr)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(mem.ReadAt(b, int64(section.Addr)))(t)
 	return b
 }
 
@@ -89,31 +81,19 @@ func TestTargetEnds(t *testing.T) {
 		{"exec", sampledata.End{Cause: sampledata.EndExec, Detail: "the process executed another program"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
-			b, err := Load(program)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := fixture.Must(Load(program))(t)
 			cmd := exec.Command(program, c.mode)
 			out, in, err := os.Pipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 			defer out.Close()
 			cmd.Stdout = in
 			p, err := sampler.LaunchCommand(cmd)
 			in.Close()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, err)
 			defer p.Release()
 			defer syscall.Kill(p.PID, syscall.SIGKILL)
-			if _, err := io.ReadFull(out, make([]byte, len("ready\n"))); err != nil {
-				t.Fatal(err)
-			}
-			a, err := b.Attach(p)
-			if err != nil {
-				t.Fatal(err)
-			}
+			fixture.Must(io.ReadFull(out, make([]byte, len("ready\n"))))(t)
+			a := fixture.Must(b.Attach(p))(t)
 			defer a.Close()
 			var once sync.Once
 			rec := recordWith(t, t.Context(), p, a, sampler.Options{Rate: 100, Jitter: 1, Progress: func(p0 sampler.Progress) {

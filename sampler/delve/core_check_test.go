@@ -59,9 +59,7 @@ func TestCoreThatSaysTooMuch(t *testing.T) {
 		{coreWith(packed(uint32(1<<31), uint32(4), uint32(1))), "longer than all notes"},
 		{coreWith(packed(uint32(4), uint32(56), uint32(0x444C5654), []byte("dlv\x00"), make([]byte, 49), uint32(1<<31), make([]byte, 3))), "more registers than bytes"},
 	} {
-		if err := os.WriteFile(file, c.data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, c.data, 0o666))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		_, err := ReadCore(file, program)
@@ -85,9 +83,7 @@ func FuzzCore(f *testing.F) {
 	f.Add(coreWith(packed(uint32(5), uint32(1<<31), uint32(1), []byte("CORE\x00\x00\x00\x00"))))
 	file := filepath.Join(f.TempDir(), "core")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := os.WriteFile(file, data, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, data, 0o666))
 		if _, err := checkCore(file); err != nil {
 			return
 		}

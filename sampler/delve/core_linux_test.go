@@ -25,10 +25,7 @@ func TestCoreOfRunningGoroutinesLong(t *testing.T) {
 	if err != nil || state.Err != "" {
 		t.Fatal(err, state.Err)
 	}
-	r, err := ReadCore(path, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(ReadCore(path, program))(t)
 	states := map[sampledata.RunState]int{}
 	for _, s := range samples(r, "main.spin")[0] {
 		states[s.state.Run]++

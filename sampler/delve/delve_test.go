@@ -28,22 +28,14 @@ func skipUnsupported(t testing.TB) {
 func attach(t testing.TB, r *fixture.Running) (*sampler.Process, *Backend) {
 	t.Helper()
 	skipUnsupported(t)
-	p, err := sampler.Find(r.Pid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.Find(r.Pid()))(t)
 	t.Cleanup(p.Release)
-	b, err := Load(p.Executable)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fixture.Must(Load(p.Executable))(t)
 	a, err := b.Attach(p)
 	if errors.Is(err, fs.ErrPermission) {
 		t.Skipf("ptrace is not permitted here: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { a.Close() })
 	return p, a
 }
@@ -91,10 +83,7 @@ func recordWith(t testing.TB, ctx context.Context, p *sampler.Process, a *Backen
 	h := a.Header()
 	o.Describe(&h, "test", Name)
 	sink := sampledata.NewBuilder(h)
-	result, err := sampler.Record(ctx, p, a, sink, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := fixture.Must(sampler.Record(ctx, p, a, sink, o))(t)
 	rec := sink.Recording()
 	if err := rec.Check(); err != nil {
 		t.Error(err)

@@ -21,15 +21,11 @@ func TestNativeHalter(t *testing.T) {
 	if errors.Is(err, fs.ErrPermission) {
 		t.Skipf("ptrace is not permitted here: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	seizing := a.halter
 	a.halter, a.capture.mem.halter = h, h
 	checkWorkers(t, take(t, p, a, 10))
-	if err := h.close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, h.close())
 	a.halter = seizing
 	if after := text(t, r.Pid()); string(after) != string(before) {
 		t.Error("Delve left something in the target's code")

@@ -30,9 +30,7 @@ func serveRunning(t *testing.T, r *fixture.Running, args ...string) string {
 func connectTo(t *testing.T, address, program string) (*sampler.Process, *Backend) {
 	t.Helper()
 	p, a, err := Connect(address, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { a.Close() })
 	return p, a
 }
@@ -49,9 +47,7 @@ func TestRemoteLong(t *testing.T) {
 		r := fixture.Start(t, program)
 		awaitParked(t, r, "main.reader", "main.writer")
 		var mu, rw, read uint64
-		if _, err := fmt.Sscanf(r.Line, "%v %v %v", &mu, &rw, &read); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(fmt.Sscanf(r.Line, "%v %v %v", &mu, &rw, &read))(t)
 		p, a := connectTo(t, serveRunning(t, r, args...), program)
 		rec := take(t, p, a, 5)
 		if h := rec.Header; h.PID != int64(r.Pid()) || h.GOMAXPROCS < 1 || len(h.Command) != 1 || h.Command[0] != program {
@@ -140,9 +136,7 @@ func TestRemoteClient(t *testing.T) {
 	b := sampledata.NewBuilder(a.Header())
 	fmt.Println("sampling")
 	for {
-		if _, err := a.Observe(context.Background(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(a.Observe(context.Background(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}))(t)
 	}
 }
 
@@ -157,20 +151,13 @@ func TestRemoteLeftoverLong(t *testing.T) {
 	_, a := connectTo(t, address, program)
 	b := sampledata.NewBuilder(a.Header())
 	for range 3 {
-		w, err := dial(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := fixture.Must(dial(address))(t)
 		w.pipe.keep = true
 		w.begin("ListThreads", rpc2.ListThreadsIn{}, &rpc2.ListThreadsOut{})
 		w.begin("Command", api.DebuggerCommand{Name: api.Continue}, &rpc2.CommandOut{})
-		if err := w.pipe.flush(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, w.pipe.flush())
 		w.close()
-		if _, err := a.Observe(t.Context(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(a.Observe(t.Context(), b, sampledata.Sample{Time: time.Since(a.Header().Start)}))(t)
 		r.Lives(t)
 	}
 }
@@ -224,10 +211,7 @@ func TestRemoteRefusedLong(t *testing.T) {
 			}
 		}
 	}
-	web, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	web := fixture.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() {
 		for {
 			c, err := web.Accept()

@@ -45,9 +45,7 @@ func checkWorkers(t *testing.T, rec *sampledata.Recording) {
 func TestMutex(t *testing.T) {
 	r := fixture.Start(t, fixture.Build(t, "mutex"))
 	var mu, rw, read uint64
-	if _, err := fmt.Sscanf(r.Line, "0x%x 0x%x 0x%x", &mu, &rw, &read); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(fmt.Sscanf(r.Line, "0x%x 0x%x 0x%x", &mu, &rw, &read))(t)
 	awaitParked(t, r, "main.reader", "main.writer")
 	rec := record(t, r, 50)
 	checkWorkers(t, rec)

@@ -41,9 +41,7 @@ func TestHostileExecutables(t *testing.T) {
 			t.Parallel()
 			path := fixture.Changed(t, good, c.sections)
 			for _, folder := range []string{".", ".."} {
-				if err := unix.Mkfifo(filepath.Join(filepath.Dir(path), folder, "pipe"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Check(t, unix.Mkfifo(filepath.Join(filepath.Dir(path), folder, "pipe"), 0o600))
 			}
 			if _, err := Load(path); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("got %v, want %q", err, c.want)

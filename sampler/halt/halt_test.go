@@ -34,9 +34,7 @@ func open(t *testing.T, g *target) *Process {
 	if errors.Is(err, os.ErrPermission) {
 		t.Skipf("this machine does not permit it: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { p.Close() })
 	return p
 }
@@ -101,9 +99,7 @@ func TestHalt(t *testing.T) {
 		stopped = g.threads()
 		return err
 	}, readStack)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if n := strings.Count(stopped, "tracing stop"); n < halted {
 		t.Errorf("%d threads are halted, not %d:\n%s", n, halted, stopped)
 	}
@@ -124,18 +120,12 @@ func TestLate(t *testing.T) {
 func awaitLateThreads(t *testing.T, change func(*worker)) {
 	g := start(t, "count")
 	p := open(t, g)
-	w, err := p.worker()
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(p.worker())(t)
 	if !w.alarm.works {
 		t.Fatal("there is no alarm")
 	}
 	change(w)
-	at, err := strconv.ParseUint(g.line(), 0, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := fixture.Must(strconv.ParseUint(g.line(), 0, 64))(t)
 	for range 2 * runtime.NumCPU() {
 		start(t, "spin")
 	}
@@ -174,9 +164,7 @@ func awaitLateThreads(t *testing.T, change func(*worker)) {
 				t.Errorf("stack of thread %d: %v", th.TID, err)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		time.Sleep(time.Millisecond)
 	}
 	t.Logf("%d threads were late", late)
@@ -333,17 +321,12 @@ func TestRelease(t *testing.T) {
 		if tries == 2000 {
 			t.Fatalf("after %d halts only %d had left a sleeping thread", tries, owed)
 		}
-		halt, err := haltAll(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		halt := fixture.Must(haltAll(p))(t)
 		if halt.Owed == 0 {
 			continue
 		}
 		owed++
-		if err := p.Release(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, p.Release())
 		for line := range strings.Lines(g.threads()) {
 			if !strings.Contains(line, "TracerPid:\t0") {
 				t.Fatalf("still traced: %s", line)
@@ -364,16 +347,12 @@ func TestStopContinue(t *testing.T) {
 	for range 150 {
 		sig := []syscall.Signal{syscall.SIGSTOP, syscall.SIGCONT}[rand.IntN(2)]
 		signals.Go(func() { g.Process.Signal(sig) })
-		if _, err := haltAll(p); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(haltAll(p))(t)
 	}
 	signals.Wait()
 	g.Process.Signal(syscall.SIGSTOP)
 	g.stopped()
-	if _, err := haltAll(p); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(haltAll(p))(t)
 	g.stopped() // after the detach it runs for a moment before it stops again
 	g.Process.Signal(syscall.SIGCONT)
 	for range 50 {
@@ -468,16 +447,11 @@ func TestTwoSamplers(t *testing.T) {
 // that halts open.
 func TestRoomForFiles(t *testing.T) {
 	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &limit))
 	if limit.Cur < room {
 		t.Skipf("only %d files may be open", limit.Cur)
 	}
-	f, err := OpenFile("/proc/self/stat")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(OpenFile("/proc/self/stat"))(t)
 	defer f.Close()
 	f.makeRoom()
 	if size := statusField("/proc/self/status", "FDSize"); size < room {
@@ -564,10 +538,7 @@ func TestReadSilentPage(t *testing.T) {
 			}
 			rs := ranges()
 			check(rs, p.NewReader().ReadRanges(rs))
-			tids, err := p.Threads()
-			if err != nil {
-				t.Fatal(err)
-			}
+			tids := fixture.Must(p.Threads())(t)
 			if _, err := p.Halt(0, time.Second, func(h *Halted) error {
 				_, err := h.Threads(tids)
 				rs = ranges()

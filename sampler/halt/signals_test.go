@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // TestIgnoreStops halts a target many times. The kernel must not
@@ -58,9 +60,7 @@ func TestAlarm(t *testing.T) {
 		}
 	}
 	a.set(0, 0)
-	if err := child.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, child.Process.Kill())
 	var in siginfo
 	if err := waitid(child.Process.Pid, &in, unix.WEXITED|unix.WNOWAIT); err != nil || !in.ended() {
 		t.Errorf("waiting for a child that was killed: %v, ended: %v", err, in.ended())

@@ -227,13 +227,8 @@ func start(t *testing.T, part string) *target {
 	cmd := exec.Command("/proc/self/exe", "-test.run=^$")
 	cmd.Env = append(os.Environ(), partEnv+"="+part)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(cmd.StdoutPipe())(t)
+	fixture.Check(t, cmd.Start())
 	g := &target{cmd, t, make(chan string)}
 	go func() {
 		defer close(g.lines)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A halt keeps its CPU until it has found out which threads are
@@ -43,9 +45,7 @@ func TestHaltKeepsCPU(t *testing.T) {
 			}
 			return err
 		}, func(Thread) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 	}
 	// This process's own collector may stop the halting thread, too.
 	if halts == 0 || slept > halts/4 {
@@ -117,10 +117,7 @@ func TestHaltAt(t *testing.T) {
 // only then.
 func TestWakes(t *testing.T) {
 	p := open(t, start(t, "spin"))
-	wakes, err := p.Wakes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	wakes := fixture.Must(p.Wakes())(t)
 	priority := func() string {
 		a, err := unix.SchedGetAttr(0, 0)
 		switch {

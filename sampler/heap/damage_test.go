@@ -65,9 +65,7 @@ func TestUnreadPage(t *testing.T) {
 			r.Buf = r.Buf[:len(r.Buf)-4096]
 		}
 	}}
-	if err := x.Prove(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, x.Prove(context.Background()))
 	r := x.Result(nil)
 	if n := found(r, sampledata.NotMoved)["main.receiver"]; n != 1 || len(r.Doubts) == 0 || len(found(r, sampledata.Stuck)) > 0 {
 		t.Errorf("%d have not moved; doubts: %v; claims: %v", n, r.Doubts, found(r, sampledata.Stuck))

@@ -27,20 +27,10 @@ const patient = 500 * time.Millisecond
 // attach prepares an examination of a process.
 func attach(t *testing.T, pid int, c heap.Config) *heap.Examination {
 	t.Helper()
-	p, err := sampler.Find(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := snapshot.Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.Find(pid))(t)
+	b := fixture.Must(snapshot.Attach(p))(t)
 	t.Cleanup(func() { b.Close() })
-	x, err := b.Examine(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return fixture.Must(b.Examine(c))(t)
 }
 
 // pass makes two passes. It reports whether anything is suspected.
@@ -50,9 +40,7 @@ func pass(t *testing.T, x *heap.Examination) bool {
 		if i > 0 {
 			time.Sleep(50 * time.Millisecond)
 		}
-		if err := x.Pass(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, x.Pass(context.Background()))
 		if x.Suspects() == 0 {
 			return false
 		}
@@ -66,9 +54,7 @@ func prove(t *testing.T, x *heap.Examination) *heap.Result {
 	if !pass(t, x) {
 		return x.Result(nil)
 	}
-	if err := x.Prove(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, x.Prove(context.Background()))
 	return x.Result(nil)
 }
 

@@ -14,10 +14,7 @@ import (
 // requests opens a set of monitors of a program.
 func requests(t *testing.T, pid int, list ...Request) (*Set, *sampledata.Builder, error) {
 	t.Helper()
-	sources, err := Choose(false, list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sources := fixture.Must(Choose(false, list))(t)
 	b := sampledata.NewBuilder(sampledata.Header{})
 	s, err := Open(Target{PID: pid}, sources)
 	if err == nil {
@@ -33,16 +30,10 @@ func TestVariables(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "variables"))
 	s, b, err := requests(t, target.Pid(), Request{"main.served", true}, Request{"main.srv.next.id", true},
 		Request{"len(main.q.items)", true}, Request{"main.srv.nothing", false}, Request{"process.cpu", true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	measured(t, s, b)
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := target.Out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
+	fixture.Must(target.Out.ReadString('\n'))(t)
 	measured(t, s, b)
 	got := map[string]string{}
 	for _, series := range b.Recording().Series {
@@ -76,9 +67,7 @@ func TestRequired(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	s, b, err := requests(t, target.Pid(), Request{"main.served", false})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	measured(t, s, b)
 	if list := b.Recording().Series; len(list) != 1 || !strings.Contains(list[0].Unmeasured, "build it without -ldflags=-s and -w") {
 		t.Errorf("%+v", list)

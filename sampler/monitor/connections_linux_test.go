@@ -5,20 +5,16 @@ import (
 	"net"
 	"os"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // Connections of this process with itself are counted, also from
 // IPv4 to a listener of both: each once, and not those with others.
 func TestOwnConnections(t *testing.T) {
-	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := fixture.Must(net.Listen("tcp", ":0"))(t)
 	defer l.Close()
-	r, err := ownConnections.Open(Target{PID: os.Getpid()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(ownConnections.Open(Target{PID: os.Getpid()}))(t)
 	defer r.Close()
 	counted := func() int64 {
 		values, err := r.Read(nil)
@@ -31,15 +27,9 @@ func TestOwnConnections(t *testing.T) {
 	before := counted()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	for range 3 {
-		c, err := net.Dial("tcp", "127.0.0.1:"+port)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := fixture.Must(net.Dial("tcp", "127.0.0.1:"+port))(t)
 		defer c.Close()
-		s, err := l.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := fixture.Must(l.Accept())(t)
 		defer s.Close()
 	}
 	if got := counted() - before; got != 3 {

@@ -15,10 +15,7 @@ import (
 // resolution and source.
 func TestManual(t *testing.T) {
 	path := filepath.Join(fixture.Root(), "docs", "monitors-list.md")
-	manual, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	manual := fixture.Must(os.ReadFile(path))(t)
 	known := map[string]bool{}
 	for line := range strings.Lines(string(manual)) {
 		known[strings.TrimSpace(line)] = true

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -48,17 +49,11 @@ plain NaN
 // units; numbers that come later get monitors, too.
 func TestPrometheus(t *testing.T) {
 	now, url := served(t, text(metrics))
-	r, err := endpoint(url, true).Open(Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(endpoint(url, true).Open(Target{}))(t)
 	defer r.Close()
 	check := func(want string) {
 		t.Helper()
-		values, err := r.Read(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		values := fixture.Must(r.Read(nil))(t)
 		var lines []string
 		for i, m := range r.Monitors()[1:] {
 			lines = append(lines, fmt.Sprint(m.Name, " ", m.Kind, " ", m.Layer, " ", m.Unit, " ", values[i+1]))
@@ -78,9 +73,7 @@ queue_bytes level application bytes 4096
 requests_total{code="200"} counter application  12
 requests_total{code="500"} counter application  1`)
 	now.Store(text("queue_bytes 1\nnew_one 2\n"))
-	if err := r.(*endpointReader).scrape(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.(*endpointReader).scrape(t.Context()))
 	check(`go_goroutines level runtime  not measured
 latency_seconds_count counter application  not measured
 latency_seconds_sum counter application s not measured
@@ -95,16 +88,10 @@ new_one level application  2`)
 func TestExpvar(t *testing.T) {
 	expvar.NewInt("test.count").Set(42)
 	_, url := served(t, expvar.Handler().ServeHTTP)
-	r, err := endpoint(url, true).Open(Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(endpoint(url, true).Open(Target{}))(t)
 	defer r.Close()
 	now := map[string]sampledata.Value{}
-	values, err := r.Read(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	values := fixture.Must(r.Read(nil))(t)
 	for i, m := range r.Monitors() {
 		now[m.Name] = values[i]
 	}
@@ -118,10 +105,7 @@ func TestExpvar(t *testing.T) {
 func TestBadEndpoint(t *testing.T) {
 	t.Parallel()
 	now, url := served(t, text(metrics))
-	r, err := endpoint(url, true).Open(Target{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(endpoint(url, true).Open(Target{}))(t)
 	defer r.Close()
 	e := r.(*endpointReader)
 	for want, answer := range map[string]http.HandlerFunc{
@@ -164,18 +148,13 @@ func TestBadEndpoint(t *testing.T) {
 // be: the others are measured, and a warning says so once.
 func recordMany(t *testing.T, url string) {
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, err := Open(Target{}, []Source{endpoint(url, true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(Open(Target{}, []Source{endpoint(url, true)}))(t)
 	defer s.Close()
 	s.Define(b)
 	if err := s.Measure(b); err == nil || !strings.Contains(err.Error(), "left out") {
 		t.Errorf("%v", err)
 	}
-	if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{Time: 1}, nil))
 	series := b.Recording().Series
 	if len(series) != maxNumbers+1 || valuesOf(series[maxNumbers]) != "1" {
 		t.Errorf("%d series", len(series))
@@ -188,10 +167,7 @@ func TestEndpointRecovers(t *testing.T) {
 	t.Parallel()
 	now, url := served(t, text("a 1\n"))
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, err := Open(Target{}, []Source{endpoint(url, true), endpoint(url, true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(Open(Target{}, []Source{endpoint(url, true), endpoint(url, true)}))(t)
 	defer s.Close()
 	s.Define(b)
 	measured(t, s, b)
@@ -202,9 +178,7 @@ func TestEndpointRecovers(t *testing.T) {
 			if s.Measure(b) != nil {
 				failures++
 			}
-			if err := b.Sample(sampledata.Sample{Time: 1}, nil); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, b.Sample(sampledata.Sample{Time: 1}, nil))
 			both := slices.DeleteFunc(b.Recording().Series, func(s sampledata.Series) bool { return s.Unit != "" })
 			if len(both) == 2 && valuesOf(both[0]) == want && valuesOf(both[1]) == want {
 				return failures

@@ -16,10 +16,7 @@ import (
 
 func readerOf(t *testing.T, s Source, pid int) Reader {
 	t.Helper()
-	r, err := s.Open(Target{PID: pid})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(s.Open(Target{PID: pid}))(t)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -28,10 +25,7 @@ func readerOf(t *testing.T, s Source, pid int) Reader {
 // that are not measured are left out.
 func numbers(t *testing.T, r Reader) map[string]float64 {
 	t.Helper()
-	list, err := r.Read(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fixture.Must(r.Read(nil))(t)
 	now := map[string]float64{}
 	for i, m := range r.Monitors() {
 		if f, ok := list[i].Float(); ok {
@@ -118,25 +112,19 @@ func TestThrottled(t *testing.T) {
 func TestCgroupVersion2(t *testing.T) {
 	outer := t.TempDir()
 	inner := filepath.Join(outer, "inner")
-	if err := os.Mkdir(inner, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(inner, 0o777))
 	for name, text := range map[string]string{
 		"inner/cpu.stat": "usage_usec 12\nuser_usec 10\nsystem_usec 2\nnr_periods 7\nnr_throttled 3\nthrottled_usec 5\n",
 		"memory.current": "4096\n", "memory.max": "8192\n", "inner/memory.max": "max\n",
 		"cpu.max": "150000 100000\n", "inner/cpu.max": "200000 100000\n",
 	} {
-		if err := os.WriteFile(filepath.Join(outer, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(filepath.Join(outer, name), []byte(text), 0o666))
 	}
 	g := openVersion2([]string{inner, outer})
 	defer g.close()
 	var got cgroupStats
 	var bounds cgroupBounds
-	if err := errors.Join(g.readUse(&got), g.readBounds(&bounds)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, errors.Join(g.readUse(&got), g.readBounds(&bounds)))
 	if want := (cgroupStats{
 		cpu: sampledata.Count(12000), periods: sampledata.Count(7), throttledPeriods: sampledata.Count(3), throttled: sampledata.Count(5000),
 		memory: sampledata.Number(4096),

@@ -18,12 +18,8 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 // returns them by name.
 func measured(t *testing.T, s *Set, b *sampledata.Builder) map[string]float64 {
 	t.Helper()
-	if err := s.Measure(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Measure(b))
+	fixture.Check(t, b.Sample(sampledata.Sample{}, nil))
 	values := map[string]float64{}
 	for _, series := range b.Recording().Series {
 		for _, v := range series.All() {
@@ -72,9 +68,7 @@ func TestNotMeasured(t *testing.T) {
 	if err := none.Measure(b); err != nil {
 		t.Error(err)
 	}
-	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{}, nil))
 	for _, s := range b.Recording().Series {
 		if !strings.Contains(s.Unmeasured, "no such file") || s.Changes() != 0 {
 			t.Errorf("%+v", s)
@@ -93,9 +87,7 @@ func TestNotMeasured(t *testing.T) {
 	if err := s.Measure(b); err == nil || !strings.Contains(err.Error(), "no such process") {
 		t.Errorf("read of a process that has ended: %v", err)
 	}
-	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{}, nil))
 	for _, series := range b.Recording().Series {
 		var last sampledata.Value
 		for _, v := range series.All() {
@@ -126,10 +118,7 @@ func readAgain(b *testing.B, r Reader) {
 	b.ReportAllocs()
 	var values []sampledata.Value
 	for b.Loop() {
-		var err error
-		if values, err = r.Read(values[:0]); err != nil {
-			b.Fatal(err)
-		}
+		values = fixture.Must(r.Read(values[:0]))(b)
 	}
 }
 
@@ -137,17 +126,12 @@ func readAgain(b *testing.B, r Reader) {
 // as not measured.
 func TestNothingMeasured(t *testing.T) {
 	b := sampledata.NewBuilder(sampledata.Header{})
-	s, err := Open(Target{PID: math.MaxInt32}, Builtin())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must(Open(Target{PID: math.MaxInt32}, Builtin()))(t)
 	s.Define(b)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := b.Sample(sampledata.Sample{}, nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Sample(sampledata.Sample{}, nil))
 	unmeasured := 0
 	for _, series := range b.Recording().Series {
 		if series.Layer == sampledata.Runtime && series.Unmeasured == "" {

@@ -23,12 +23,8 @@ func TestPerf(t *testing.T) {
 		return now
 	}
 	before, procBefore := numbers(t, r), proc()
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := target.Out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
+	fixture.Must(target.Out.ReadString('\n'))(t)
 	after, procAfter := numbers(t, r), proc()
 	measured := 0
 	for _, m := range r.Monitors() {

@@ -17,10 +17,7 @@ import (
 // readOnce returns the current values of a reader's monitors, by name.
 func readOnce(t *testing.T, r Reader) map[string]sampledata.Value {
 	t.Helper()
-	list, err := r.Read(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := fixture.Must(r.Read(nil))(t)
 	values := map[string]sampledata.Value{}
 	for i, m := range r.Monitors() {
 		values[m.Name] = list[i]
@@ -84,12 +81,8 @@ func compareRuntime(t *testing.T, program string) {
 // checkQueues lets twenty goroutines compute: all but those that
 // have a processor are in the queues.
 func checkQueues(t *testing.T, target *fixture.Running, r Reader, processors float64) {
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := target.Out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
+	fixture.Must(target.Out.ReadString('\n'))(t)
 	for range 200 {
 		now := readOnce(t, r)
 		number := func(name string) float64 { f, _ := now[name].Float(); return f }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -17,9 +18,7 @@ func TestCallsAreKept(t *testing.T) {
 	g := start(t, "time", "300")
 	s := g.probe(t, "main.work", Options{Keep: true})
 	own := strings.Split(g.words(t)[1], ",")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Close())
 	table := s.Calls()[0]
 	if len(table.Calls) != len(own) || len(table.Windows) != 1 || !slices.Equal(table.Arguments, []string{"worker", "call"}) && len(table.Arguments) != 2 {
 		t.Fatalf("%d calls, want %d; windows %v, arguments %v", len(table.Calls), len(own), table.Windows, table.Arguments)
@@ -62,9 +61,7 @@ func TestWindows(t *testing.T) {
 		time.Sleep(10 * time.Millisecond)
 		windows, calls = added(s, windows, calls)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, s.Close())
 	windows, calls = added(s, windows, calls)
 	if len(windows) < 4 || len(calls) == 0 {
 		t.Fatalf("%d calls in windows %v", len(calls), windows)

@@ -30,15 +30,10 @@ func start(t *testing.T, args ...string) *target {
 	t.Helper()
 	path := fixture.Build(t, "probed")
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { out.Close(); in.Close() })
 	r := fixture.StartWith(t, exec.Command(path, args...), in)
-	p, err := OpenPID(r.Pid())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(OpenPID(r.Pid()))(t)
 	return &target{r, out, p}
 }
 
@@ -58,10 +53,7 @@ func (g *target) run(t *testing.T) (numbers []int64) {
 func (g *target) words(t *testing.T) []string {
 	t.Helper()
 	fmt.Fprintln(g.in)
-	line, err := g.Out.ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := fixture.Must(g.Out.ReadString('\n'))(t)
 	return strings.Fields(line)
 }
 
@@ -69,10 +61,7 @@ func (g *target) words(t *testing.T) []string {
 // skips the test if that is not permitted.
 func (g *target) probe(t *testing.T, name string, o Options) *Set {
 	t.Helper()
-	f, err := g.program.Function(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(g.program.Function(name))(t)
 	functions := []Function{f}
 	g.program.AddArguments(functions)
 	began := time.Now()
@@ -107,9 +96,7 @@ func TestCountsAreExact(t *testing.T) {
 			g := start(t, "count", callsToMake(t, 20_000))
 			s := g.probe(t, "main.tick", c.o)
 			want := g.run(t)[0]
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, s.Close())
 			r := s.Results()[0]
 			t.Logf("%d calls, cost %v a call; %d lost", r.Calls, r.Cost/time.Duration(max(1, r.Calls)), r.Lost)
 			if int64(r.Calls) != want || r.TakenOut {
@@ -166,10 +153,7 @@ func elapsedByBoth(t *testing.T) (got, want float64) {
 func distribution(t *testing.T, list string) (d sampledata.Distribution) {
 	t.Helper()
 	for word := range strings.SplitSeq(list, ",") {
-		n, err := strconv.ParseInt(word, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := fixture.Must(strconv.ParseInt(word, 10, 64))(t)
 		d.Add(n)
 	}
 	return d
@@ -353,10 +337,7 @@ func TestRefusals(t *testing.T) {
 func TestProbesEndWithTheProcess(t *testing.T) {
 	if pid := os.Getenv("CPPROF_PROBE_AND_WAIT"); pid != "" {
 		n, _ := strconv.Atoi(pid)
-		p, err := OpenPID(n)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(OpenPID(n))(t)
 		g := &target{program: p}
 		g.probe(t, "main.descend", Options{})
 		fmt.Println("probed")
@@ -370,10 +351,7 @@ func TestProbesEndWithTheProcess(t *testing.T) {
 	if other.Line != "probed" {
 		t.Fatalf("it says %q", other.Line)
 	}
-	f, err := g.program.Function("main.descend")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(g.program.Function("main.descend"))(t)
 	patched := g.byteAt(t, f.Entry)
 	other.Process.Kill()
 	other.Wait()
@@ -394,14 +372,9 @@ func TestProbesEndWithTheProcess(t *testing.T) {
 // byteAt returns a byte of the program's memory.
 func (g *target) byteAt(t *testing.T, addr uint64) byte {
 	t.Helper()
-	f, err := os.Open(fmt.Sprintf("/proc/%d/mem", g.Pid()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(fmt.Sprintf("/proc/%d/mem", g.Pid())))(t)
 	defer f.Close()
 	var b [1]byte
-	if _, err := f.ReadAt(b[:], int64(addr)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(f.ReadAt(b[:], int64(addr)))(t)
 	return b[0]
 }

@@ -19,10 +19,7 @@ import (
 func TestMethods(t *testing.T) {
 	g := start(t, "recursive", "20")
 	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
-	f, err := g.program.Function("main.descend")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(g.program.Function("main.descend"))(t)
 	for _, m := range methods {
 		u, err := openMethod(g.program, m)
 		if err != nil {
@@ -58,11 +55,7 @@ func TestMethods(t *testing.T) {
 
 func (g *target) changed(t *testing.T) []uint64 {
 	t.Helper()
-	places, err := fixture.ChangedCode(g.Pid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return places
+	return fixture.Must(fixture.ChangedCode(g.Pid()))(t)
 }
 
 // TestLeftBreakpointsAreRepaired lets a process end while the
@@ -83,15 +76,10 @@ func TestLeftBreakpointsAreRepaired(t *testing.T) {
 	if len(before) == 0 {
 		t.Fatal("no breakpoint is left")
 	}
-	u, err := openUprobes(g.program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := fixture.Must(openUprobes(g.program))(t)
 	defer u.close()
 	for _, pc := range before {
-		if _, err := u.site(pc); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(u.site(pc))(t)
 	}
 	left, sure := u.takeOut(func(int) {})
 	if after := g.changed(t); len(left) > 0 || len(after) > 0 || !sure {
@@ -105,22 +93,11 @@ func TestLeftBreakpointsAreRepaired(t *testing.T) {
 // leaveBreakpoints ends this process in the midst of removals.
 func leaveBreakpoints(t *testing.T, pid string) {
 	n, _ := strconv.Atoi(pid)
-	p, err := OpenPID(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := p.Function("main.descend")
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := openMethod(p, method{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(OpenPID(n))(t)
+	f := fixture.Must(p.Function("main.descend"))(t)
+	u := fixture.Must(openMethod(p, method{}))(t)
 	for _, pc := range append(f.Returns, f.Entry) {
-		if err := u.attach([]uint64{pc}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, u.attach([]uint64{pc}))
 	}
 	for _, group := range u.in {
 		go group.takeOut()
@@ -155,23 +132,15 @@ func TestCloseAllAwaitsCalibration(t *testing.T) {
 
 // endCalibration begins to open sets, closes all after a while, and ends.
 func endCalibration(t *testing.T, after time.Duration) {
-	self, err := own()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := fixture.Must(own())(t)
 	go func() {
 		for {
 			_, _, _ = open(self.program, []Function{self.function}, Options{Clock: func() time.Duration { return 0 }})
 		}
 	}()
 	time.Sleep(after)
-	if err := CloseAll(); err != nil {
-		t.Fatal(err)
-	}
-	code, err := openImage(self.program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, CloseAll())
+	code := fixture.Must(openImage(self.program))(t)
 	if left := code.left(append(self.function.Returns, self.function.Entry)); len(left) > 0 {
 		t.Fatalf("%#x are left", left)
 	}

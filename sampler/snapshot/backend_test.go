@@ -242,14 +242,9 @@ func TestTwoSinks(t *testing.T) {
 }
 
 func TestDeletedBinary(t *testing.T) {
-	text, err := os.ReadFile(build(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile(build(t)))(t)
 	path := filepath.Join(t.TempDir(), "gone")
-	if err := os.WriteFile(path, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, text, 0o755))
 	v := begin(t, path, quiet...)
 	os.Remove(path)
 	b := attach(t, v)
@@ -277,10 +272,7 @@ func TestRefused(t *testing.T) {
 		t.Skip(err)
 	}
 	cmd := exec.Command(sleep, "60")
-	p, err := sampler.LaunchCommand(cmd)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.LaunchCommand(cmd))(t)
 	defer cmd.Process.Kill()
 	defer p.Release()
 	if b, err := Attach(p); err == nil {

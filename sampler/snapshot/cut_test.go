@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/halt"
@@ -21,10 +22,7 @@ import (
 func TestHaltTooLong(t *testing.T) {
 	v := begin(t, build(t), every...)
 	b := attach(t, v)
-	p, err := sampler.Find(v.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.Find(v.Process.Pid))(t)
 	defer p.Release()
 	const tries, good = 10, 5
 	ctx, cancel := context.WithCancel(t.Context())
@@ -42,10 +40,7 @@ func TestHaltTooLong(t *testing.T) {
 			cancel()
 		}
 	}}
-	result, err := sampler.Record(ctx, p, b, sink, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := fixture.Must(sampler.Record(ctx, p, b, sink, o))(t)
 	r := sink.Recording()
 	// A halt that finds no thread to halt is not too long.
 	if result.Lost < tries/2 || r.Samples.Len() < good || result.End.Cause != sampledata.EndInterrupted {

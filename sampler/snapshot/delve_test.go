@@ -46,26 +46,15 @@ func compareWithDelve(t *testing.T) comparison {
 	v := begin(t, path, "-parked=20", "-threads=2", "-held=2", "-busy=2", "-pairs=3", "-lockers=3", "-short=2", "-garbage")
 	defer v.end()
 	b := attach(t, v)
-	p, err := sampler.Find(v.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.Find(v.Process.Pid))(t)
 	defer p.Release()
-	bin, err := delve.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := bin.Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bin := fixture.Must(delve.Load(path))(t)
+	d := fixture.Must(bin.Attach(p))(t)
 	defer d.Close()
 	mine, theirs := sampledata.NewBuilder(b.Header()), sampledata.NewBuilder(d.Header())
 	c := comparison{t: t, aside: map[string]int{}}
 	for k := range 40 {
-		if err := freeze(v); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, freeze(v))
 		s := sampledata.Sample{Time: time.Duration(k) * time.Millisecond}
 		_, err1 := b.Observe(context.Background(), mine, s)
 		_, err2 := d.Observe(context.Background(), theirs, s)

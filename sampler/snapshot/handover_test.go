@@ -67,11 +67,7 @@ func (c *convoy) contended() (n int) {
 
 func (c *convoy) word(t testing.TB, addr uint64) uint64 {
 	t.Helper()
-	w, err := c.b.t.word(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return fixture.Must(c.b.t.word(addr))(t)
 }
 
 // await waits until the word at an address is greater than was.
@@ -177,12 +173,8 @@ func judgeConvoy(t testing.TB, path string, least int) holdertest.Scores {
 			}
 		}
 	}
-	if err := sink.Finish(sampledata.End{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Recording().Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sink.Finish(sampledata.End{}))
+	fixture.Check(t, sink.Recording().Check())
 	return c.scores
 }
 

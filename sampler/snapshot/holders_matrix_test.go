@@ -53,9 +53,7 @@ func eachVersion(t *testing.T, program string, ways map[string][]string, check f
 		dir = t.TempDir()
 	}
 	source := t.TempDir()
-	if err := os.CopyFS(source, os.DirFS(filepath.Join(fixture.Root(), "testdata", "programs", program))); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.CopyFS(source, os.DirFS(filepath.Join(fixture.Root(), "testdata", "programs", program))))
 	write(t, filepath.Join(source, "go.mod"), []byte("module "+program+"\n\ngo 1.21\n"))
 	for _, version := range versions(t) {
 		for name, flags := range ways {

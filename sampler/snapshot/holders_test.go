@@ -24,10 +24,7 @@ func judgeHolders(t testing.TB, path string, least int, args ...string) holderte
 	t.Helper()
 	v := fixture.Start(t, path, args...)
 	b := open(t, v.Pid())
-	table, err := holdertest.Open(v.Pid(), v.Line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(holdertest.Open(v.Pid(), v.Line))(t)
 	defer table.Close()
 	scores, mistakes, err := holdertest.Judge(context.Background(), b, table, holdertest.Options{
 		Interval: 10 * time.Millisecond, Limit: time.Minute,
@@ -96,10 +93,7 @@ func TestFoolingLong(t *testing.T) {
 	fixture.Long(t)
 	v := fixture.Start(t, fixture.Build(t, "limits"), "fooling")
 	b := open(t, v.Pid())
-	table, err := holdertest.Open(v.Pid(), v.Line)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(holdertest.Open(v.Pid(), v.Line))(t)
 	defer table.Close()
 	const enough = 1000
 	scores, mistakes, err := holdertest.Judge(context.Background(), b, table, holdertest.Options{

@@ -19,15 +19,9 @@ func printedLocks(t *testing.T, p *fixture.Running) map[uint64]string {
 	locks := make(map[uint64]string)
 	for line := p.Line; line != "ready"; {
 		address, name, _ := strings.Cut(line, " ")
-		at, err := strconv.ParseUint(address, 0, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := fixture.Must(strconv.ParseUint(address, 0, 64))(t)
 		locks[at] = name
-		next, err := p.Out.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		next := fixture.Must(p.Out.ReadString('\n'))(t)
 		line = strings.TrimSuffix(next, "\n")
 	}
 	return locks
@@ -52,9 +46,7 @@ func namesOf(t *testing.T, pid, want int) map[uint64]string {
 		time.Sleep(10 * time.Millisecond)
 	}
 	r := builder.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	if len(r.LockNames) != len(names) {
 		t.Errorf("locks change their names: %v", r.LockNames)
 	}

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
 )
 
@@ -18,15 +19,9 @@ var matrixFirst = flag.Bool("first", false, "the matrix has the first release of
 // versions returns the releases of the matrix, oldest first.
 func versions(t *testing.T) []string {
 	t.Helper()
-	f, err := os.Open("../target/goruntime/layout/layouts.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open("../target/goruntime/layout/layouts.json"))(t)
 	defer f.Close()
-	table, err := layout.ReadTable(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(layout.ReadTable(f))(t)
 	var list []string
 	all := table.Releases(runtime.GOARCH)
 	for i, r := range all {
@@ -51,14 +46,8 @@ func TestMatrix(t *testing.T) {
 	if dir == "" {
 		dir = t.TempDir()
 	}
-	src, err := os.ReadFile("testdata/target/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := os.ReadFile("testdata/target/c.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	src := fixture.Must(os.ReadFile("testdata/target/main.go"))(t)
+	c := fixture.Must(os.ReadFile("testdata/target/c.txt"))(t)
 	green := 0
 	for _, version := range versions(t) {
 		for _, mode := range []struct {
@@ -103,10 +92,6 @@ func TestMatrix(t *testing.T) {
 
 func write(t *testing.T, path string, text []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, text, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	fixture.Check(t, os.WriteFile(path, text, 0o644))
 }

@@ -69,9 +69,7 @@ func around(periods []period, at int64) (since, until time.Duration) {
 func monotonic(t testing.TB, at time.Time) int64 {
 	t.Helper()
 	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts))
 	return ts.Nano() + int64(time.Until(at))
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -28,13 +29,8 @@ func inContainer(t *testing.T, path string, args ...string) int {
 		"sh", "-c", script, inside, dir, path}, args...)...)
 	var why bytes.Buffer
 	cmd.Stderr = &why
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(cmd.StdoutPipe())(t)
+	fixture.Must(cmd.StdinPipe())(t)
 	if err := cmd.Start(); err != nil {
 		t.Skipf("there is no unshare to make namespaces with: %v", err)
 	}
@@ -51,11 +47,7 @@ func inContainer(t *testing.T, path string, args ...string) int {
 	if err != nil {
 		t.Skip(err)
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pid
+	return fixture.Must(strconv.Atoi(strings.TrimSpace(string(children))))(t)
 }
 
 // A target in a container has other thread and process ids

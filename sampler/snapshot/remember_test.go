@@ -18,23 +18,15 @@ import (
 func learns(t *testing.T, path, dir string) int {
 	t.Helper()
 	v := fixture.Start(t, path)
-	p, err := sampler.Find(v.Pid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := fixture.Must(sampler.Find(v.Pid()))(t)
+	b := fixture.Must(Attach(p))(t)
 	b.Remember(dir)
 	sink := sampledata.NewBuilder(b.Header())
 	for n := range 40 {
 		time.Sleep(5 * time.Millisecond)
 		b.Observe(context.Background(), sink, sampledata.Sample{Time: time.Duration(n)})
 	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Close())
 	return b.goroutines.finder.Spent()
 }
 
@@ -52,9 +44,7 @@ func TestRemember(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%v, %v", files, err)
 	}
-	if err := os.Truncate(dir+"/"+files[0].Name(), 100); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Truncate(dir+"/"+files[0].Name(), 100))
 	if third := learns(t, path, dir); third < first/2 {
 		t.Errorf("the first recording learned %d units, and the one after the damage %d", first, third)
 	}
@@ -66,9 +56,7 @@ func TestRememberNothingLong(t *testing.T) {
 	fixture.Long(t)
 	dir := t.TempDir()
 	learns(t, fixture.Build(t, "holders", "-buildmode=pie"), dir)
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Chmod(dir, 0o777))
 	learns(t, fixture.Build(t, "holders"), dir)
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
 		t.Errorf("%v, %v", files, err)

@@ -5,6 +5,7 @@ package snapshot
 import (
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampler/monitor"
 )
@@ -17,9 +18,7 @@ func TestQueuesOfTheHalt(t *testing.T) {
 	t.Parallel()
 	b := attach(t, begin(t, build(t), "-pairs=8"))
 	set, err := monitor.Open(monitor.Target{PID: b.process.PID, Binary: b.Binary(), Seen: b.Seen, ReadAlso: b.ReadAlso}, monitor.Builtin())
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer set.Close()
 	sink := sampledata.NewBuilder(b.Header())
 	set.Define(sink)

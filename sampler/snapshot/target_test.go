@@ -42,17 +42,9 @@ func begin(t testing.TB, path string, args ...string) *victim {
 	t.Helper()
 	r := &victim{Cmd: exec.Command(path, args...), t: t}
 	r.Stderr = os.Stderr
-	in, err := r.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := r.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := fixture.Must(r.StdinPipe())(t)
+	out := fixture.Must(r.StdoutPipe())(t)
+	fixture.Check(t, r.Start())
 	r.in, r.out = in, bufio.NewReader(out)
 	t.Cleanup(r.end)
 	if _, err := fmt.Fscanf(r.out, "ready 0x%x\n", &r.stuck); err != nil {
@@ -72,13 +64,9 @@ func (r *victim) dump() string {
 	r.t.Helper()
 	fmt.Fprintln(r.in, "dump")
 	var n int
-	if _, err := fmt.Fscanf(r.out, "dump %d\n", &n); err != nil {
-		r.t.Fatal(err)
-	}
+	fixture.Must(fmt.Fscanf(r.out, "dump %d\n", &n))(r.t)
 	b := make([]byte, n+1)
-	if _, err := io.ReadFull(r.out, b); err != nil {
-		r.t.Fatal(err)
-	}
+	fixture.Must(io.ReadFull(r.out, b))(r.t)
 	return string(b)
 }
 
@@ -97,10 +85,7 @@ func open(t testing.TB, pid int) *Backend {
 		t.Skipf("this machine doesn't permit it: %v", err)
 	}
 	t.Cleanup(p.Release)
-	b, err := Attach(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fixture.Must(Attach(p))(t)
 	t.Cleanup(func() { b.Close() })
 	return b
 }
@@ -152,13 +137,9 @@ func recordUntil(t testing.TB, b *Backend, enough func(*sampledata.Recording) bo
 	t.Helper()
 	sink := sampledata.NewBuilder(b.Header())
 	takeSamples(t, b, sink, enough)
-	if err := sink.Finish(sampledata.End{}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sink.Finish(sampledata.End{}))
 	r := sink.Recording()
-	if err := r.Check(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Check())
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -19,17 +20,13 @@ func onOneCPU(t *testing.T, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var all, one unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, unix.SchedGetaffinity(0, &all))
 	cpu := 0
 	for !all.IsSet(cpu) {
 		cpu++
 	}
 	one.Set(cpu)
-	if err := unix.SchedSetaffinity(0, &one); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, unix.SchedSetaffinity(0, &one))
 	defer unix.SchedSetaffinity(0, &all)
 	f()
 }
@@ -147,9 +144,7 @@ func TestArrived(t *testing.T) {
 		states := newThreadStates(unix.Getpid())
 		defer states.close()
 		var here unix.CPUSet
-		if err := unix.SchedGetaffinity(0, &here); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, unix.SchedGetaffinity(0, &here))
 		sleeper, quit := make(chan int), make(chan struct{})
 		go func() {
 			runtime.LockOSThread()                                  // and never unlocks it: the thread ends with the goroutine

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -79,9 +80,7 @@ func TestLeftOut(t *testing.T) {
 			sink := sampledata.NewBuilder(b.Header())
 			over, end := context.WithCancel(t.Context())
 			end()
-			if _, err := b.Observe(over, sink, sampledata.Sample{}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Must(b.Observe(over, sink, sampledata.Sample{}))(t)
 			r := sink.Recording()
 			seen := len(last(r))
 			if seen < 200 || seen > 600 {
@@ -106,9 +105,7 @@ func TestLeftOut(t *testing.T) {
 			if parked != 1000 {
 				t.Errorf("later samples have %d of 1000 goroutines", parked)
 			}
-			if err := sink.Finish(sampledata.End{}); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, sink.Finish(sampledata.End{}))
 			if err := sink.Recording().Check(); err != nil {
 				t.Error(err)
 			}

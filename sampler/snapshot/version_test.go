@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/goruntime/layout"
@@ -20,14 +21,8 @@ import (
 // to another one of the same length.
 func relabelled(t *testing.T, version string, flags ...string) string {
 	t.Helper()
-	program, err := os.ReadFile(build(t, flags...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.NewFile(bytes.NewReader(program))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := fixture.Must(os.ReadFile(build(t, flags...)))(t)
+	f := fixture.Must(elf.NewFile(bytes.NewReader(program)))(t)
 	defer f.Close()
 	info := f.Section(".go.buildinfo")
 	place := program[info.Offset : info.Offset+info.FileSize]
@@ -37,9 +32,7 @@ func relabelled(t *testing.T, version string, flags ...string) string {
 	}
 	copy(place[at:], version)
 	path := filepath.Join(t.TempDir(), "target")
-	if err := os.WriteFile(path, program, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, program, 0o755))
 	return path
 }
 
@@ -88,10 +81,7 @@ func TestWrongVersion(t *testing.T) {
 		t.Skip("go1.21 fits itself")
 	}
 	for _, version := range []string{"go1.21" + patch, "go1.21-" + strings.Repeat("x", len(patch)-1)} {
-		l, err := layout.ForVersion(version, runtime.GOARCH)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fixture.Must(layout.ForVersion(version, runtime.GOARCH))(t)
 		v := begin(t, relabelled(t, version, "-ldflags=-s -w"), quiet...)
 		p, err := sampler.Find(v.Process.Pid)
 		if err != nil {
@@ -155,10 +145,7 @@ func TestValidateInMotion(t *testing.T) {
 	t.Parallel()
 	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
 	for range 10 {
-		tg, err := openTarget(v.Process.Pid)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tg := fixture.Must(openTarget(v.Process.Pid))(t)
 		tg.Close()
 	}
 }

@@ -13,18 +13,9 @@ import (
 
 // Naming ends without a panic, whatever a file's debug information contains.
 func TestDamagedDebugInformation(t *testing.T) {
-	good, err := os.ReadFile(fixture.Build(t, "locknames", "-ldflags=-compressdwarf=false"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := elf.NewFile(bytes.NewReader(good))
-	if err != nil {
-		t.Fatal(err)
-	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := fixture.Must(os.ReadFile(fixture.Build(t, "locknames", "-ldflags=-compressdwarf=false")))(t)
+	f := fixture.Must(elf.NewFile(bytes.NewReader(good)))(t)
+	symbols := fixture.Must(f.Symbols())(t)
 	var waiters []Waiter
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range symbols {

@@ -26,22 +26,12 @@ func buildFor(t *testing.T, arch string, flags ...string) *image {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	f, err := os.Open(fixture.Build(t, "locknames", flags...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(fixture.Build(t, "locknames", flags...)))(t)
 	t.Cleanup(func() { f.Close() })
 	m := &image{functions: make(map[string]elf.Symbol)}
-	if m.File, err = elf.NewFile(f); err != nil {
-		t.Fatal(err)
-	}
-	if m.namer, err = New(f, 0, func(uint64, []byte) error { return errors.New("it does not run") }); err != nil {
-		t.Fatal(err)
-	}
-	symbols, err := m.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.File = fixture.Must(elf.NewFile(f))(t)
+	m.namer = fixture.Must(New(f, 0, func(uint64, []byte) error { return errors.New("it does not run") }))(t)
+	symbols := fixture.Must(m.Symbols())(t)
 	for _, s := range symbols {
 		m.functions[s.Name] = s
 	}
@@ -58,9 +48,7 @@ func (m *image) calls(t *testing.T, function string) (all []uint64) {
 	}
 	text := m.Section(".text")
 	code := make([]byte, f.Size)
-	if _, err := text.ReadAt(code, int64(f.Value-text.Addr)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(text.ReadAt(code, int64(f.Value-text.Addr)))(t)
 	for at := range code {
 		target, next := uint64(0), f.Value+uint64(at)
 		switch {

@@ -3,16 +3,15 @@ package syncflow
 import (
 	"os"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // BenchmarkFlow measures the data flow of one function, forward
 // and backward, over functions of this test's own binary that
 // may have to do with locks.
 func BenchmarkFlow(b *testing.B) {
-	path, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
+	path := fixture.Must(os.Executable())(b)
 	p := programOf(b, path)
 	fresh := func() *Analyzer { return analyzer(b, p) }
 	a := fresh()

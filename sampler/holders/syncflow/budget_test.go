@@ -1,6 +1,10 @@
 package syncflow
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
 
 func TestOwner(t *testing.T) {
 	for name, want := range map[string]string{
@@ -44,10 +48,7 @@ func TestAwaitedFirst(t *testing.T) {
 	frames := callsOf(t, a, "main.(*thing).field", "main.(*thing).deferred", "main.global")
 	methods := callsOf(t, a, "main.(*thing).field", "main.(*thing).deferred")
 	fresh := func() *Analyzer {
-		b, err := New(a.p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(New(a.p))(t)
 		b.Refill(1)
 		b.reserve = 1 // nothing is left for others
 		return b

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
@@ -16,15 +17,9 @@ import (
 // The package comment lists every file of the package, and none
 // that is not there.
 func TestDocListsFiles(t *testing.T) {
-	text, err := os.ReadFile("doc.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile("doc.go"))(t)
 	listed := regexp.MustCompile(`\w+\.go\b`).FindAllString(string(text), -1)
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fixture.Must(filepath.Glob("*.go"))(t)
 	for _, f := range files {
 		if f != "doc.go" && !strings.HasSuffix(f, "_test.go") && !slices.Contains(listed, f) {
 			t.Errorf("doc.go does not say what %s is for", f)
@@ -67,15 +62,9 @@ func (s stackOf) Heap(uint64) (uint64, bool)  { return 0, false }
 // of its example has the results that it shows.
 func TestDocExample(t *testing.T) {
 	(&cache{}).get()
-	path, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := fixture.Must(os.Executable())(t)
 	program := programOf(t, path)
-	a, err := New(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fixture.Must(New(program))(t)
 	a.Refill(1 << 20)
 	const name = "github.com/cpprof/cpprof/sampler/holders/syncflow.(*cache).get"
 	f := program.Table.Find(name)[name]

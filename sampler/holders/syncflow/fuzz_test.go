@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
 
@@ -41,10 +42,7 @@ func FuzzCode(f *testing.F) {
 			}
 			return nil
 		}
-		a, err := New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := fixture.Must(New(p))(t)
 		a.Refill(1 << 20)
 		var frames []unwind.Frame
 		for pc := fn.Entry; pc < fn.End; pc++ {

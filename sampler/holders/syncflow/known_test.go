@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
@@ -48,13 +49,8 @@ func TestRemember(t *testing.T) {
 		frames := callsOf(t, a, rememberedFunctions...)
 		learn(a, frames)
 		want := a.AppendKnown(nil)
-		b, err := New(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Remember(want); err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(New(p))(t)
+		fixture.Check(t, b.Remember(want))
 		if !learn(b, frames) || b.Spent() != 0 {
 			t.Errorf("%s: it does not know all places, or spent %d units on learning them again", arch, b.Spent())
 		}

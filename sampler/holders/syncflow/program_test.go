@@ -16,19 +16,10 @@ func TestMain(m *testing.M) { fixture.Main(m) }
 // what the file says.
 func programOf(t testing.TB, path string) Program {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(path))(t)
 	t.Cleanup(func() { f.Close() })
-	b, err := gobinary.Open(f, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := elf.NewFile(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := fixture.Must(gobinary.Open(f, 0))(t)
+	e := fixture.Must(elf.NewFile(f))(t)
 	return Program{Table: b.Table, Arch: b.Arch, Read: func(addr uint64, b []byte) error {
 		for _, p := range e.Progs {
 			if p.Type == elf.PT_LOAD && addr >= p.Vaddr && addr+uint64(len(b)) <= p.Vaddr+p.Filesz {
@@ -58,10 +49,7 @@ func buildFor(t testing.TB, arch, name string, flags ...string) Program {
 // analyzer returns one that may learn all that it wants.
 func analyzer(t testing.TB, p Program) *Analyzer {
 	t.Helper()
-	a, err := New(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := fixture.Must(New(p))(t)
 	a.Refill(1 << 40)
 	return a
 }

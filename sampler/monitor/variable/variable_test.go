@@ -33,28 +33,15 @@ func start(t *testing.T, flags ...string) *running {
 	t.Helper()
 	path := fixture.Build(t, "variables", flags...)
 	p := &running{Running: fixture.Start(t, path)}
-	var err error
-	if p.process, err = halt.Open(p.Pid()); err != nil {
-		t.Fatal(err)
-	}
+	p.process = fixture.Must(halt.Open(p.Pid()))(t)
 	t.Cleanup(func() { p.process.Close() })
-	aux, err := p.process.Auxv()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	aux := fixture.Must(p.process.Auxv())(t)
+	f := fixture.Must(os.Open(path))(t)
 	defer f.Close()
 	bi := proc.NewBinaryInfo("linux", runtime.GOARCH, false)
-	if err := bi.LoadBinaryInfo(path, aux[halt.AuxEntry], nil); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, bi.LoadBinaryInfo(path, aux[halt.AuxEntry], nil))
 	bias := bi.Images[0].StaticBase
-	if p.info, err = Open(f, bias); err != nil {
-		t.Fatal(err)
-	}
+	p.info = fixture.Must(Open(f, bias))(t)
 	p.delve = &proc.EvalScope{Mem: onlyReads{p.process}, BinInfo: bi, Regs: op.DwarfRegisters{StaticBase: bias}}
 	return p
 }
@@ -109,10 +96,7 @@ func TestAsDelve(t *testing.T) {
 			var texts []string
 			var places []*Place
 			for text, delve := range numbers {
-				e, err := Parse(text)
-				if err != nil {
-					t.Fatal(err)
-				}
+				e := fixture.Must(Parse(text))(t)
 				place, err := p.info.Resolve(e)
 				if (err != nil) != (delve == "-") { // a constant is no variable
 					t.Fatalf("%s: %v", text, err)
@@ -141,12 +125,8 @@ func TestAsDelve(t *testing.T) {
 			}
 			compare()
 			before := defined
-			if err := p.Process.Signal(syscall.SIGUSR1); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := p.Out.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, p.Process.Signal(syscall.SIGUSR1))
+			fixture.Must(p.Out.ReadString('\n'))(t)
 			if compare(); defined <= before || defined == len(texts) {
 				t.Errorf("%d numbers are defined, and after the change %d of %d", before, defined, len(texts))
 			}
@@ -159,14 +139,8 @@ func TestOneCall(t *testing.T) {
 	p := start(t)
 	var places []*Place
 	for _, text := range []string{"main.served", "main.ratio", "len(main.numbers)", "main.grid[1][2]", "main.q.size", "main.total"} {
-		e, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		place, err := p.info.Resolve(e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fixture.Must(Parse(text))(t)
+		place := fixture.Must(p.info.Resolve(e))(t)
 		places = append(places, place)
 	}
 	r, memory := NewReader(places), p.process.NewReader()
@@ -217,10 +191,7 @@ func TestErrors(t *testing.T) {
 }
 
 func TestNoDebugInfo(t *testing.T) {
-	f, err := os.Open(fixture.Build(t, "variables", "-ldflags=-w"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(fixture.Build(t, "variables", "-ldflags=-w")))(t)
 	defer f.Close()
 	if _, err := Open(f, 0); err != ErrNoDebugInfo {
 		t.Errorf("%v", err)

@@ -8,15 +8,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 func open(t *testing.T) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "learned"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return fixture.Must(Open(filepath.Join(t.TempDir(), "learned")))(t)
 }
 
 func TestStore(t *testing.T) {
@@ -29,9 +27,7 @@ func TestStore(t *testing.T) {
 		t.Error("something was there")
 	}
 	for _, data := range []string{"first", "second", ""} {
-		if err := s.Save(a, []byte(data)); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Save(a, []byte(data)))
 		if got := s.Load(a); got == nil || string(got) != data {
 			t.Errorf("got %q, want %q", got, data)
 		}
@@ -50,27 +46,26 @@ func TestStore(t *testing.T) {
 // A file that is damaged, or that others can write to, counts as none.
 func TestUnusableFiles(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
-		"cut off": func(t *testing.T, path string) { check(t, os.Truncate(path, 20)) },
-		"empty":   func(t *testing.T, path string) { check(t, os.Truncate(path, 0)) },
+		"cut off": func(t *testing.T, path string) { fixture.Check(t, os.Truncate(path, 20)) },
+		"empty":   func(t *testing.T, path string) { fixture.Check(t, os.Truncate(path, 0)) },
 		"changed": func(t *testing.T, path string) {
-			b, err := os.ReadFile(path)
-			check(t, err)
+			b := fixture.Must(os.ReadFile(path))(t)
 			b[3]++
-			check(t, os.WriteFile(path, b, 0o600))
+			fixture.Check(t, os.WriteFile(path, b, 0o600))
 		},
-		"too large":       func(t *testing.T, path string) { check(t, os.Truncate(path, 2*MaxSize)) },
-		"others write it": func(t *testing.T, path string) { check(t, os.Chmod(path, 0o666)) },
+		"too large":       func(t *testing.T, path string) { fixture.Check(t, os.Truncate(path, 2*MaxSize)) },
+		"others write it": func(t *testing.T, path string) { fixture.Check(t, os.Chmod(path, 0o666)) },
 		"a link": func(t *testing.T, path string) {
-			check(t, os.Rename(path, path+"2"))
-			check(t, os.Symlink(path+"2", path))
+			fixture.Check(t, os.Rename(path, path+"2"))
+			fixture.Check(t, os.Symlink(path+"2", path))
 		},
 		"a folder": func(t *testing.T, path string) {
-			check(t, os.Remove(path))
-			check(t, os.Mkdir(path, 0o700))
+			fixture.Check(t, os.Remove(path))
+			fixture.Check(t, os.Mkdir(path, 0o700))
 		},
 	} {
 		s := open(t)
-		check(t, s.Save("key", bytes.Repeat([]byte("data"), 10)))
+		fixture.Check(t, s.Save("key", bytes.Repeat([]byte("data"), 10)))
 		if s.Load("key") == nil {
 			t.Fatal("nothing was saved")
 		}
@@ -81,21 +76,14 @@ func TestUnusableFiles(t *testing.T) {
 	}
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
-	check(t, os.Chmod(dir, 0o777))
+	fixture.Check(t, os.Chmod(dir, 0o777))
 	if _, err := Open(dir); err == nil {
 		t.Error("a folder that others can write to was accepted")
 	}
 	link := filepath.Join(t.TempDir(), "link")
-	check(t, os.Symlink(t.TempDir(), link))
+	fixture.Check(t, os.Symlink(t.TempDir(), link))
 	if _, err := Open(link); err == nil {
 		t.Error("a link was accepted")
 	}
@@ -109,14 +97,14 @@ func TestPrune(t *testing.T) {
 	const each = MaxSize / 2
 	for i := range 20 {
 		key := KeyOf(string(rune('a' + i)))
-		check(t, s.Save(key, make([]byte, each)))
+		fixture.Check(t, s.Save(key, make([]byte, each)))
 		at := now.Add(-time.Duration(i) * time.Hour)
 		if i == 1 {
 			at = now.Add(-maxAge - time.Hour)
 		}
-		check(t, os.Chtimes(s.path(key), at, at))
+		fixture.Check(t, os.Chtimes(s.path(key), at, at))
 	}
-	check(t, s.prune(now))
+	fixture.Check(t, s.prune(now))
 	if s.Load(KeyOf("b")) != nil {
 		t.Error("an old file was kept")
 	}
@@ -126,8 +114,7 @@ func TestPrune(t *testing.T) {
 	size := int64(0)
 	files, _ := os.ReadDir(s.dir)
 	for _, f := range files {
-		info, err := f.Info()
-		check(t, err)
+		info := fixture.Must(f.Info())(t)
 		size += info.Size()
 	}
 	if size > maxAll || size < maxAll-2*each {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // madeUp returns the debug information of a unit with entries
@@ -27,14 +29,8 @@ func madeUp(t *testing.T, entries []byte) *Info {
 	}
 	info := append([]byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, entries...)
 	binary.LittleEndian.PutUint32(info, uint32(len(info)-4))
-	data, err := dwarf.New(abbrev, nil, nil, info, nil, nil, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unit, err := data.Reader().Next()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(dwarf.New(abbrev, nil, nil, info, nil, nil, nil, nil))(t)
+	unit := fixture.Must(data.Reader().Next())(t)
 	return &Info{Data: data, sound: map[dwarf.Offset]bool{},
 		Units: []*Unit{{entry: unit, ranges: [][2]uint64{{0, 128}}}}}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/pclntab"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
@@ -35,10 +36,7 @@ func placeIn(t *testing.T, table *pclntab.Table, name string, room bool) (pc uin
 // it in the link register.
 func TestARM64(t *testing.T) {
 	b := openFile(t, link(t, "", "target", "arm64"))
-	u, err := unwind.New(b.Table, b.Arch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := fixture.Must(unwind.New(b.Table, b.Arch))(t)
 	const lo, size = 0x10000, 0x1000
 	outer, _ := placeIn(t, b.Table, "main.grow", true)
 	middle, middleRoom := placeIn(t, b.Table, "main.busy", true)

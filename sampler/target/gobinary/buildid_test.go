@@ -17,14 +17,8 @@ func TestBuildID(t *testing.T) {
 	}
 	for _, program := range []string{"mutex", "states"} {
 		path := fixture.Build(t, program, "-ldflags=-s -w")
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := exec.Command("go", "tool", "buildid", path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := fixture.Must(os.ReadFile(path))(t)
+		want := fixture.Must(exec.Command("go", "tool", "buildid", path).Output())(t)
 		if got, err := BuildID(bytes.NewReader(b)); err != nil || got != strings.TrimSpace(string(want)) || got == "" {
 			t.Errorf("%s: got %q, %v; want %q", program, got, err, want)
 		}

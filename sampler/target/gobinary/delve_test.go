@@ -145,9 +145,7 @@ func compareWithDelve(t *testing.T, name string) (same, differ int) {
 		p.cache = map[uint64][]byte{}
 		regs := delveRegisters(t, group.Selected)
 		gs, _, err := proc.GoroutinesInfo(group.Selected, 0, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		for _, dg := range gs {
 			addr := p.find(uint64(dg.ID))
 			if addr == 0 {
@@ -170,9 +168,7 @@ func compareWithDelve(t *testing.T, name string) (same, differ int) {
 				t.Logf("goroutine %d, status %d, on thread %v, %+v:\n--- ours\n%s--- Delve's\n%s", g.id, g.status, g.ctx.OnThread, res, mine, theirs)
 			}
 		}
-		if err := group.Detach(false); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, group.Detach(false))
 	}
 	t.Logf("%d stacks agree, %d differ, set aside: %v", same, differ, faults)
 	return same, differ
@@ -183,10 +179,7 @@ func delveRegisters(t *testing.T, target *proc.Target) map[int]unix.PtraceRegs {
 	t.Helper()
 	regs := map[int]unix.PtraceRegs{}
 	for _, th := range target.ThreadList() {
-		r, err := th.Registers()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(th.Registers())(t)
 		regs[th.ThreadID()] = unix.PtraceRegs{Rip: r.PC(), Rsp: r.SP()}
 	}
 	return regs

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 )
@@ -18,10 +19,7 @@ type span struct{ off, size uint64 }
 // tender lists the parts of an executable that control how it is read.
 func tender(t testing.TB, data []byte) []span {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	spans := []span{
 		{0, 64},
 		{binary.LittleEndian.Uint64(data[32:]), uint64(len(f.Progs)) * 56},
@@ -91,10 +89,7 @@ func FuzzUnwind(f *testing.F) {
 			OnThread: onThread, Regs: unwind.Registers{PC: pc, SP: sp, LR: otherPC}, VDSOPC: otherPC, VDSOSP: sp,
 		}
 		for _, arch := range []string{"amd64", "arm64"} {
-			u, err := unwind.New(b.Table, arch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := fixture.Must(unwind.New(b.Table, arch))(t)
 			frames, res := u.Unwind(nil, &copied{0x1000, stack}, &c)
 			if len(frames) > unwind.MaxDepth || len(frames) == 0 && !res.Torn {
 				t.Fatalf("%d frames, %+v", len(frames), res)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary"
 )
 
@@ -17,10 +18,7 @@ import (
 // header is changed.
 func hostile(t *testing.T, data []byte, name string, change func(header, content []byte)) []byte {
 	t.Helper()
-	f, err := elf.NewFile(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(elf.NewFile(bytes.NewReader(data)))(t)
 	data = bytes.Clone(data)
 	headers := data[binary.LittleEndian.Uint64(data[40:]):]
 	for i, s := range f.Sections {

@@ -27,10 +27,7 @@ func openFile(t testing.TB, path string) *gobinary.Binary {
 
 func openWith(t testing.TB, path string, open func(io.ReaderAt, uint64) (*gobinary.Binary, error)) *gobinary.Binary {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(path))(t)
 	defer f.Close()
 	b, err := open(f, 0)
 	if err != nil {
@@ -123,16 +120,10 @@ func compareStripped(t *testing.T, full, bare *gobinary.Binary) {
 // with the symbol table of the same binary.
 func compareGlobals(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(path))(t)
 	defer f.Close()
 	b := openFile(t, path)
-	got, err := gobinary.GlobalsFromCode(f, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := fixture.Must(gobinary.GlobalsFromCode(f, b))(t)
 	if got != b.Globals {
 		t.Errorf("globals found in code:\n got %+v\nwant %+v", got, b.Globals)
 	}
@@ -143,10 +134,7 @@ func compareGlobals(t *testing.T, path string) {
 func compareTables(t *testing.T, path string) {
 	t.Helper()
 	b := openFile(t, path)
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(elf.Open(path))(t)
 	defer f.Close()
 	compareFunctions(t, b.Table, f)
 	compareLines(t, b.Table, f)
@@ -155,10 +143,7 @@ func compareTables(t *testing.T, path string) {
 // compareFunctions checks entries and names of all functions.
 func compareFunctions(t *testing.T, table *pclntab.Table, f *elf.File) {
 	t.Helper()
-	syms, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	syms := fixture.Must(f.Symbols())(t)
 	names := map[uint64][]string{}
 	for _, s := range syms {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC {
@@ -188,17 +173,11 @@ func compareFunctions(t *testing.T, table *pclntab.Table, f *elf.File) {
 // compareLines checks the innermost position of addresses all over the program.
 func compareLines(t *testing.T, table *pclntab.Table, f *elf.File) {
 	t.Helper()
-	d, err := f.DWARF()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := fixture.Must(f.DWARF())(t)
 	compared, bad := 0, 0
 	r := d.Reader()
 	for {
-		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := fixture.Must(r.Next())(t)
 		if e == nil {
 			break
 		}
@@ -241,9 +220,5 @@ func TestOpenRefuses(t *testing.T) {
 
 func mustRead(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return fixture.Must(os.ReadFile(path))(t)
 }

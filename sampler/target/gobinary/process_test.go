@@ -34,14 +34,9 @@ type process struct {
 func start(t testing.TB, path string, args ...string) *process {
 	t.Helper()
 	p := launch(t, path, args...)
-	exe, err := os.Open(fmt.Sprintf("/proc/%d/exe", p.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := fixture.Must(os.Open(fmt.Sprintf("/proc/%d/exe", p.cmd.Process.Pid)))(t)
 	defer exe.Close()
-	if p.bin, err = gobinary.Open(exe, p.atEntry()); err != nil {
-		t.Fatal(err)
-	}
+	p.bin = fixture.Must(gobinary.Open(exe, p.atEntry()))(t)
 	return p
 }
 
@@ -52,9 +47,7 @@ func launch(t testing.TB, path string, args ...string) *process {
 	p.in, _ = p.cmd.StdinPipe()
 	out, _ := p.cmd.StdoutPipe()
 	p.out = bufio.NewReader(out)
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.cmd.Start())
 	t.Cleanup(func() {
 		p.cmd.Process.Kill()
 		p.cmd.Wait()
@@ -68,10 +61,7 @@ func launch(t testing.TB, path string, args ...string) *process {
 // atEntry returns AT_ENTRY of the auxiliary vector.
 func (p *process) atEntry() uint64 {
 	const atEntry = 9
-	aux, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.cmd.Process.Pid))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	aux := fixture.Must(os.ReadFile(fmt.Sprintf("/proc/%d/auxv", p.cmd.Process.Pid)))(p.t)
 	for ; len(aux) >= 16; aux = aux[16:] {
 		if binary.LittleEndian.Uint64(aux) == atEntry {
 			return binary.LittleEndian.Uint64(aux[8:])

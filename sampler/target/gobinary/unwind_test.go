@@ -34,10 +34,7 @@ func (p *process) stacks() map[uint64][]string {
 	var id uint64
 	var name string
 	for {
-		line, err := p.out.ReadString('\n')
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		line := fixture.Must(p.out.ReadString('\n'))(p.t)
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case line == "end":
@@ -84,11 +81,7 @@ func logical(u *unwind.Unwinder, phys []unwind.Frame) []pclntab.Frame {
 }
 
 func newUnwinder(p *process) *unwind.Unwinder {
-	u, err := unwind.New(p.bin.Table, p.bin.Arch)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return u
+	return fixture.Must(unwind.New(p.bin.Table, p.bin.Arch))(p.t)
 }
 
 // TestParkedStacks compares stacks with those that the target itself prints.

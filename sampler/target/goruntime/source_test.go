@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // These tests compare what the package says with the source of
@@ -27,14 +29,9 @@ import (
 func toolchain(t *testing.T) (r Release, source string) {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	dir := strings.TrimSpace(string(root))
-	version, err := os.ReadFile(filepath.Join(dir, "VERSION"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	version := fixture.Must(os.ReadFile(filepath.Join(dir, "VERSION")))(t)
 	first, _, _ := strings.Cut(string(version), "\n")
 	if r, _, err = ParseRelease(first); err != nil {
 		t.Fatal(err)
@@ -57,10 +54,7 @@ func load(t *testing.T, dir string, names ...string) source {
 	fset := token.NewFileSet()
 	s := source{t: t}
 	for _, name := range names {
-		f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(parser.ParseFile(fset, filepath.Join(dir, name), nil, parser.SkipObjectResolution))(t)
 		s.files = append(s.files, f)
 	}
 	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil), Error: func(error) {}, IgnoreFuncBodies: true,
@@ -352,9 +346,7 @@ func functionsIn(t *testing.T, src string, packages ...string) map[string]bool {
 				}
 			case strings.HasSuffix(path, ".go"):
 				f, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution|parser.ParseComments)
-				if err != nil {
-					t.Fatal(err)
-				}
+				fixture.Check(t, err)
 				for _, d := range f.Decls {
 					if fn, ok := d.(*ast.FuncDecl); ok {
 						there[pkg+"."+receiver(fn)+fn.Name.Name] = true

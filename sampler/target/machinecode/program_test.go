@@ -23,20 +23,11 @@ func functions(t *testing.T, arch string) []function {
 	t.Setenv("GOOS", "linux")
 	t.Setenv("GOARCH", arch)
 	t.Setenv("CGO_ENABLED", "0")
-	f, err := elf.Open(fixture.Build(t, "holders"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(elf.Open(fixture.Build(t, "holders")))(t)
 	defer f.Close()
 	section := f.Section(".text")
-	text, err := section.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
-	symbols, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(section.Data())(t)
+	symbols := fixture.Must(f.Symbols())(t)
 	var all []function
 	for _, s := range symbols {
 		if at := s.Value - section.Addr; elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value >= section.Addr && at+s.Size <= uint64(len(text)) {

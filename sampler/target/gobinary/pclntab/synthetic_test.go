@@ -3,6 +3,8 @@ package pclntab
 import (
 	"encoding/binary"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // synthetic makes the table of a program with three functions at
@@ -82,9 +84,5 @@ func synthetic() ([]byte, Module) {
 func mustNew(t testing.TB) *Table {
 	t.Helper()
 	data, mod := synthetic()
-	table, err := New(data, mod)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return table
+	return fixture.Must(New(data, mod))(t)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 )
 
@@ -14,10 +15,7 @@ func small(t *testing.T) *Table {
 	t.Helper()
 	table := NewTable()
 	add := func(r goruntime.Release, goid Offset) {
-		l, err := ForVersion("go1.26.8", "amd64")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fixture.Must(ForVersion("go1.26.8", "amd64"))(t)
 		l.G.Goid = goid
 		table.Add(r, "amd64", l)
 	}
@@ -61,14 +59,9 @@ func TestLookup(t *testing.T) {
 
 // TestGenerated makes sure that the table is as the generator writes it.
 func TestGenerated(t *testing.T) {
-	table, err := ReadTable(bytes.NewReader(embedded))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(ReadTable(bytes.NewReader(embedded)))(t)
 	var b bytes.Buffer
-	if err := table.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, table.Write(&b))
 	if !bytes.Equal(b.Bytes(), embedded) {
 		t.Error("layouts.json was not written by the generator")
 	}
@@ -78,21 +71,11 @@ func TestGenerated(t *testing.T) {
 // in whatever order the releases are added.
 func TestTableTextIsIdentity(t *testing.T) {
 	var first, second bytes.Buffer
-	if err := small(t).Write(&first); err != nil {
-		t.Fatal(err)
-	}
-	again, err := ReadTable(bytes.NewReader(first.Bytes()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	readded, err := again.Lookup("go1.23.0", "amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, small(t).Write(&first))
+	again := fixture.Must(ReadTable(bytes.NewReader(first.Bytes())))(t)
+	readded := fixture.Must(again.Lookup("go1.23.0", "amd64"))(t)
 	again.Add(goruntime.Release{Line: 23, Patch: 0}, "amd64", readded)
-	if err := again.Write(&second); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, again.Write(&second))
 	if first.String() != second.String() {
 		t.Errorf("got\n%s\nwant\n%s", second.String(), first.String())
 	}
@@ -115,10 +98,7 @@ func TestReadTableRefuses(t *testing.T) {
 // TestBuiltin checks that the table has every release of each
 // line of Go up to the newest, and that each is usable.
 func TestBuiltin(t *testing.T) {
-	table, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(builtin())(t)
 	for _, arch := range []string{"amd64", "arm64"} {
 		next := goruntime.Release{Line: goruntime.OldestLine}
 		for _, r := range table.Releases(arch) {
@@ -151,10 +131,7 @@ func TestKnownOffsets(t *testing.T) {
 		{"go1.23.12", 432, 160, 152, 56, 72, 192},
 		{"go1.26.0", 456, 152, 144, 56, 64, 184},
 	} {
-		l, err := ForVersion(c.version, "amd64")
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := fixture.Must(ForVersion(c.version, "amd64"))(t)
 		if l.G.Size != c.g || l.G.Goid != c.goid || l.G.AtomicStatus != c.status || l.G.SchedSP != c.sp ||
 			l.M.ProcID != c.procid || l.M.CurG != c.curg {
 			t.Errorf("%s: got %+v, %+v", c.version, l.G, l.M)
@@ -211,10 +188,7 @@ func TestFillBetween(t *testing.T) {
 
 // The table has the statistics of every release.
 func TestStatistics(t *testing.T) {
-	table, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(builtin())(t)
 	for _, arch := range []string{"amd64", "arm64"} {
 		for _, r := range table.Releases(arch) {
 			if l, err := ForVersion(r.String(), arch); err != nil || !l.HasStatistics() {
@@ -226,10 +200,7 @@ func TestStatistics(t *testing.T) {
 
 // The table has the heap of every release.
 func TestHeap(t *testing.T) {
-	table, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(builtin())(t)
 	for _, arch := range []string{"amd64", "arm64"} {
 		for _, r := range table.Releases(arch) {
 			l, err := ForVersion(r.String(), arch)
