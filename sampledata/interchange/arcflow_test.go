@@ -101,23 +101,19 @@ func TestEventsAndStacksAgree(t *testing.T) {
 			return at
 		}
 		start := at
-		check := func(err error) {
-			fixture.Check(t, err)
-		}
-		check(e.Switch(at, "thread"))
+		fixture.Check(t, e.Switch(at, "thread"))
 		var open []string
 		for range rapid.IntRange(0, 60).Draw(t, "events") {
 			if f := rapid.SampledFrom([]string{"a", "b", "c", "<"}).Draw(t, "event"); f != "<" {
 				open = append(open, f)
-				check(e.Enter(step(), f))
+				fixture.Check(t, e.Enter(step(), f))
 			} else if n := len(open); n > 0 {
-				check(e.Exit(step(), open[n-1]))
+				fixture.Check(t, e.Exit(step(), open[n-1]))
 				open = open[:n-1]
 			}
 		}
-		tree, err := e.Tree()
-		check(err)
-		check(tree.Check())
+		tree := fixture.Must(e.Tree())(t)
+		fixture.Check(t, tree.Check())
 		total := new(big.Rat).Add(big.NewRat(at.Units-start.Units, 1), big.NewRat(at.Billis-start.Billis, 1_000_000_000))
 		if got := tree.Main().Cum(0); got.Cmp(total) != 0 {
 			t.Fatalf("the tree holds %s of %s", got, total)
@@ -129,8 +125,7 @@ func TestEventsAndStacksAgree(t *testing.T) {
 			b.AddRat(0, node, tree.Main().Own(n))
 			b.Add(1, node, tree.Metrics()[1].Own(n).Num().Int64(), 1)
 		}
-		again, err := b.Tree()
-		check(err)
+		again := fixture.Must(b.Tree())(t)
 		if got, want := model(again), model(tree); got != want {
 			t.Fatalf("from stacks\n%swant\n%s", got, want)
 		}
