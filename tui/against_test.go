@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -61,16 +62,12 @@ func TestComparisonsAreOrdered(t *testing.T) {
 func TestComparedSummaryIsRestored(t *testing.T) {
 	b := compared(t)
 	data, err := b.kept().Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	o := Options{Path: b.path, Recording: b.recording}
 	if o.Session, err = session.Parse(data, SessionKinds()); err != nil || o.Session.Summary.Against != "../before.cpprof" && o.Session.Summary.Against != "before.cpprof" {
 		t.Fatalf("%v: it keeps %+v", err, o.Session)
 	}
-	if err := o.Recording.Write(o.Path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, o.Recording.Write(o.Path))
 	o.Session.Summary.Against = "../before.cpprof" // the recording is a folder now
 	again := newBench(t, o)
 	again.shows("ΔRUN", "+33")

@@ -25,19 +25,13 @@ func TestEveryCharacterHasOneInASCII(t *testing.T) {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := fixture.Must(parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution))(t)
 			ast.Inspect(file, func(n ast.Node) bool {
 				literal, ok := n.(*ast.BasicLit)
 				if !ok || literal.Kind != token.STRING {
 					return true
 				}
-				text, err := strconv.Unquote(literal.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				text := fixture.Must(strconv.Unquote(literal.Value))(t)
 				for _, r := range text {
 					if ascii, ok := asciiOf[r]; r > 0x7f && r != utf8.RuneError && (!ok || len(ascii) != 1 || textWidth(string(r)) != 1) {
 						t.Errorf("%s: %q has no character in ASCII", name, r)

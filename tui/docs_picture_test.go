@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // The documentation shows screens as SVG.
@@ -185,9 +187,7 @@ func svgElements(t *testing.T, svg string) (elements []string) {
 		if err == io.EOF {
 			return elements
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		switch e := token.(type) {
 		case xml.StartElement:
 			said := e.Name.Local
@@ -212,9 +212,7 @@ func TestWriteSVG(t *testing.T) {
 		{{' ', svgStyle{}}, {'b', svgStyle{}}, {'▂', svgStyle{Back: "#00ff00"}}, {'x', svgStyle{Reverse: true, Dim: true}}},
 	}
 	var b strings.Builder
-	if err := writeSVG(&b, screen, "A & B"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, writeSVG(&b, screen, "A & B"))
 	want := []string{
 		"svg", "title", "A & B", "rect fill=" + ownBack, "g",
 		"text x=12.0 y=25.5 fill=" + ownFore + " font-weight=bold", "a<",

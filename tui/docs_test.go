@@ -23,10 +23,7 @@ import (
 // demoBench shows the recording of the demo with the demo's configuration.
 func demoBench(t *testing.T, width, height int) *bench {
 	t.Helper()
-	c, err := config.Parse("demo.yaml", demo.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := fixture.Must(config.Parse("demo.yaml", demo.Config()))(t)
 	b := newBench(t, Options{
 		Path: "demo.cpprof", Recording: twin(t, "demo"), Config: c, Views: c.Configure(views.Options{LeaveOutIdle: true}), Levels: 2,
 	})
@@ -39,14 +36,9 @@ func documented(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join(fixture.Root(), "docs", name)
 	if os.Getenv("UPDATE_DOCS") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, []byte(got), 0o666))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(os.ReadFile(file))(t)
 	if got != string(want) {
 		t.Errorf("docs/%s differs from the screen; UPDATE_DOCS=1 writes\n%s", name, got)
 	}
@@ -70,9 +62,7 @@ func TestPicturesOfTheDocumentation(t *testing.T) {
 		b.do(func() { *b.theme = *newTheme(1<<24, false) })
 		b.keys(p.keys...)
 		var svg strings.Builder
-		if err := writeSVG(&svg, b.cells(), p.title); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, writeSVG(&svg, b.cells(), p.title))
 		documented(t, p.file, svg.String())
 	}
 }
@@ -115,10 +105,7 @@ var (
 // begin where the one before them has ended.
 func TestWalksOfTheWorkedExample(t *testing.T) {
 	const name = "worked-example.md"
-	text, err := os.ReadFile(filepath.Join(fixture.Root(), "docs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile(filepath.Join(fixture.Root(), "docs", name)))(t)
 	b := demoBench(t, 80, 30)
 	walks := 0
 	now := walk.ReplaceAllStringFunc(string(text), func(w string) string {

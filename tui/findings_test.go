@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -42,14 +43,10 @@ func slowRecording(t testing.TB) *sampledata.Recording {
 	}
 	for i := range 40 {
 		s := sampledata.Sample{Time: time.Duration(i+1) * 20 * time.Millisecond, Processors: []sampledata.GoroutineID{sampledata.IdleProcessor}}
-		if err := b.Sample(s, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, b.Sample(s, changes))
 		changes = nil
 	}
-	if err := b.Finish(sampledata.End{Time: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Finish(sampledata.End{Time: time.Second}))
 	return b.Recording()
 }
 

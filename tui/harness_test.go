@@ -34,9 +34,7 @@ type bench struct {
 func newBench(t testing.TB, o Options) *bench {
 	t.Helper()
 	sim := tcell.NewSimulationScreen("")
-	if err := sim.Init(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sim.Init())
 	sim.SetSize(80, 24)
 	if o.Config == nil {
 		o.Config = config.Default()
@@ -234,16 +232,9 @@ func threadWindow(class string) []session.Window {
 // twin returns one of the recordings of the command's tests.
 func twin(t testing.TB, name string) *sampledata.Recording {
 	t.Helper()
-	f, err := os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", name+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := fixture.Must(os.Open(filepath.Join(fixture.Root(), "cmd", "cpprof", "testdata", name+".txt")))(t)
 	defer f.Close()
-	r, err := sampledata.ReadText(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return fixture.Must(sampledata.ReadText(f))(t)
 }
 
 // wheel turns the mouse's wheel by one step.

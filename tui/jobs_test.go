@@ -8,6 +8,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/bench/bigtree"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
 	"github.com/gdamore/tcell/v2"
@@ -135,9 +136,7 @@ func (f *finished) Fini() { f.calls++; f.SimulationScreen.Fini() }
 // terminal is restored.
 func TestAPanicInAJobReachesTheLoop(t *testing.T) {
 	screen := &finished{SimulationScreen: tcell.NewSimulationScreen("")}
-	if err := screen.Init(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, screen.Init())
 	o := bob(t)
 	o.Config = config.Default()
 	a := newApp(o, newTerminal(screen, nil))

@@ -90,9 +90,7 @@ var modeTests = map[string]windowTest{
 // command's tests.
 func writtenTwin(t testing.TB, name string) string {
 	path := filepath.Join(t.TempDir(), name+".cpprof")
-	if err := twin(t, name).Write(path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, twin(t, name).Write(path))
 	return path
 }
 
@@ -318,10 +316,7 @@ func TestEveryWindowIsKept(t *testing.T) {
 // testKept restores a bench's session on its recording, and
 // writes the active window.
 func testKept(t *testing.T, b *bench) {
-	data, err := b.kept().Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(b.kept().Marshal())(t)
 	state, err := session.Parse(data, SessionKinds())
 	if err != nil {
 		t.Fatalf("%v:\n%s", err, data)
@@ -332,10 +327,7 @@ func testKept(t *testing.T, b *bench) {
 	}
 	conf := *config.Default()
 	src := session.Source{Path: b.path, Recording: b.recording, Config: &conf, Options: state.Configure(&conf), Others: b.others}
-	r, err := state.Windows[state.Active-1].Report(&src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(state.Windows[state.Active-1].Report(&src))(t)
 	var text, asJSON strings.Builder
 	if r.Write(&text); text.Len() == 0 {
 		t.Error("it is written as nothing")

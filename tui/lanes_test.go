@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -43,10 +44,7 @@ monitor m3 instructions counter layer=hardware unmeasured="no PMU"
 			fmt.Fprintf(text, "m%d value=7\n", 4+i)
 		}
 	}
-	r, err := sampledata.ReadText(strings.NewReader(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.ReadText(strings.NewReader(text.String())))(t)
 	return Options{Path: "series.cpprof", Recording: r}
 }
 

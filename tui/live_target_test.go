@@ -31,9 +31,7 @@ func TestLiveOnARealProgram(t *testing.T) {
 	if _, ok := errors.AsType[*sampler.TargetError](err); ok {
 		t.Skipf("recording is not possible here: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer backend.Close()
 	live := sampledata.NewBuilder(backend.Header())
 	ctx, stop := context.WithCancel(t.Context())

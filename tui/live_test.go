@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -41,9 +42,7 @@ func (g *growing) grow(samples int) {
 		if g.samples%2 == 0 {
 			s.Processors[0] = g.worker
 		}
-		if err := g.b.Sample(s, []sampledata.Change{{Goroutine: g.worker, State: g.states[g.samples%2]}}); err != nil {
-			g.t.Fatal(err)
-		}
+		fixture.Check(g.t, g.b.Sample(s, []sampledata.Change{{Goroutine: g.worker, State: g.states[g.samples%2]}}))
 		g.samples++
 	}
 }

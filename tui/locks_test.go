@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -40,9 +41,7 @@ func manyLocks(t testing.TB, n int) Options {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Finish(sampledata.End{Time: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Finish(sampledata.End{Time: time.Second}))
 	return Options{Path: "many.cpprof", Recording: b.Recording()}
 }
 
@@ -93,9 +92,7 @@ sample 10ms
 	g1 blocked n1 reason=sync.Mutex.Lock lock=0x20
 	g2 blocked n1 reason=sync.Mutex.Lock lock=0x20
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	b := locksOf(t, Options{Recording: r, Path: "r.cpprof"})
 	b.shows("3 hits of waiting for 2 locks", " 2  66.7 %  main.(*cache).mu\n", "2 instances")
 	b.keys("Enter")
@@ -266,9 +263,7 @@ sample 10ms
 	g1 running n1
 end duration time=20ms
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	b := locksOf(t, Options{Path: "shared.cpprof", Recording: r})
 	for _, want := range []string{"channel in main.send", "100.0 % likely", "go:main.work in main.work"} {
 		if !strings.Contains(b.text(), want) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/callpath"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -24,10 +25,7 @@ func TestSplitOfTypedTime(t *testing.T) {
 		}
 		b.Add(0, n, 1, 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	for text, want := range map[string][views.NumTypedTimes]int64{
 		"go:main.f":                                   {1, 1, 3, 4, 1},
 		"go:main.f :LOAD :idle-processor":             {views.Load: 1},
@@ -42,10 +40,7 @@ func TestSplitOfTypedTime(t *testing.T) {
 		"go:main.f ..:MONITOR go:main.g :WAIT :sleep": {views.Wait: 1},
 		"go:main.f :WAIT :runtime":                    {views.Wait: 1},
 	} {
-		p, err := callpath.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := fixture.Must(callpath.Parse(text))(t)
 		got := splits(tree, calltree.NewMembership(tree.Symbols(), nil, nil), []callpath.Path{p})[0]
 		for typed, cost := range got {
 			if cost.Cmp(big.NewRat(want[typed], 10)) != 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/views"
@@ -233,9 +234,7 @@ func TestWrite(t *testing.T) {
 	b.line(":write profile.txt")
 	b.shows("Written: profile.txt")
 	text, err := os.ReadFile("profile.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	var want strings.Builder
 	b.do(func() {
 		p := report.Profile{Session: b.profile().session, Title: "Thread View of " + terminals + " (observed accounting)"}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -52,10 +53,7 @@ func TestSamplesThatAreWrong(t *testing.T) {
 // The list counts again while the recording grows.
 func TestSamplesWhileRecording(t *testing.T) {
 	whole := withSeries(t, 0).Recording
-	part, err := whole.Pick("a part", func(i int) bool { return i < 8 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := fixture.Must(whole.Pick("a part", func(i int) bool { return i < 8 }))(t)
 	part.Picked = nil
 	now, ended := part, make(chan struct{})
 	b := newBench(t, Options{Path: "series.cpprof", Recording: part, Live: &Live{
@@ -74,10 +72,7 @@ func TestSamplesWhileRecording(t *testing.T) {
 func TestSamplesToCome(t *testing.T) {
 	whole := withSeries(t, 0).Recording
 	first := func(samples int) *sampledata.Recording {
-		part, err := whole.Pick("a part", func(i int) bool { return i < samples })
-		if err != nil {
-			t.Fatal(err)
-		}
+		part := fixture.Must(whole.Pick("a part", func(i int) bool { return i < samples }))(t)
 		part.Picked = nil
 		return part
 	}

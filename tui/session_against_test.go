@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/tui/session"
 )
 
@@ -16,12 +17,8 @@ import (
 func TestComparisonIsRestored(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before")
 	for _, name := range []string{"after", "before"} {
-		if err := os.MkdirAll(before, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := twin(t, name).Write(filepath.Join(before, name+".cpprof")); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.MkdirAll(before, 0o777))
+		fixture.Check(t, twin(t, name).Write(filepath.Join(before, name+".cpprof")))
 	}
 	o := Options{Path: filepath.Join(before, "after.cpprof"), Recording: twin(t, "after")}
 	o.Windows = []session.Window{&session.Profile{Class: "go:main.worker"}}
@@ -35,18 +32,11 @@ func TestComparisonIsRestored(t *testing.T) {
 	if c, ok := kept.Windows[1].(*session.Comparison); !ok || c.Against != "../before.cpprof" || len(c.Labels) != 1 {
 		t.Fatalf("it keeps %+v", kept)
 	}
-	data, err := kept.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(kept.Marshal())(t)
 	after := filepath.Join(filepath.Dir(before), "moved")
-	if err := os.Rename(before, after); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Rename(before, after))
 	o = Options{Path: filepath.Join(after, "after.cpprof"), Recording: o.Recording}
-	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
-		t.Fatal(err)
-	}
+	o.Session = fixture.Must(session.Parse(data, SessionKinds()))(t)
 	again := newBench(t, o)
 	want, got := b.screens(), again.screens()
 	for i := range want {
@@ -60,9 +50,7 @@ func TestComparisonIsRestored(t *testing.T) {
 		t.Errorf("%v: it keeps\n%s\nafter it was restored\n%s", err, data, twice)
 	}
 
-	if err := os.RemoveAll(filepath.Join(after, "before.cpprof")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.RemoveAll(filepath.Join(after, "before.cpprof")))
 	without := newBench(t, o)
 	without.shows("comparing with", "before.cpprof")
 	if got := without.screens(); len(got) != 4 || strings.Join(entryLines(got[1]), "\n") != strings.Join(entryLines(want[1]), "\n") {
@@ -108,9 +96,7 @@ func TestComparisonOpenedAgain(t *testing.T) {
 // difference, as the last of the costs is.
 func TestColumnsOfAComparison(t *testing.T) {
 	before := filepath.Join(t.TempDir(), "before.cpprof")
-	if err := twin(t, "before").Write(before); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, twin(t, "before").Write(before))
 	b := newBench(t, Options{Path: "after.cpprof", Recording: twin(t, "after"), Windows: []session.Window{&session.Profile{Class: "go:main.worker"}}})
 	b.line(":against " + before)
 	b.keys("a", "t", "i")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/tui/session"
 	"github.com/gdamore/tcell/v2"
@@ -57,14 +58,9 @@ func TestSessionIsRestored(t *testing.T) {
 	if len(first.Steps) < 4 || len(first.Labels) != 2 {
 		t.Fatalf("it keeps %+v", kept)
 	}
-	data, err := kept.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(kept.Marshal())(t)
 	o := bob(t)
-	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
-		t.Fatal(err)
-	}
+	o.Session = fixture.Must(session.Parse(data, SessionKinds()))(t)
 	again := newBench(t, o)
 	after := again.screens()
 	for i := range before {
@@ -94,14 +90,9 @@ func TestSummaryIsRestored(t *testing.T) {
 	b.line("pkg1")
 	b.keys("O", "O", "r")
 	b.keys("g", "L", "i", "1")
-	data, err := b.kept().Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := fixture.Must(b.kept().Marshal())(t)
 	o := manyClasses(t, 40)
-	if o.Session, err = session.Parse(data, SessionKinds()); err != nil {
-		t.Fatal(err)
-	}
+	o.Session = fixture.Must(session.Parse(data, SessionKinds()))(t)
 	if want := (session.Summary{Filter: "pkg1", Order: o.Session.Summary.Order, Reversed: true}); !reflect.DeepEqual(o.Session.Summary, want) || want.Order == "" {
 		t.Errorf("it keeps %+v", o.Session.Summary)
 	}
@@ -125,10 +116,7 @@ func showSameAsText(t *testing.T, o Options, screens []string) {
 	conf := *config.Default()
 	src := session.Source{Path: o.Path, Recording: o.Recording, Config: &conf, Options: o.Session.Configure(&conf)}
 	for i, w := range o.Session.Windows {
-		r, err := w.Report(&src)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(w.Report(&src))(t)
 		var text strings.Builder
 		r.Write(&text)
 		if strings.Contains(text.String(), "left out") {
@@ -156,11 +144,7 @@ func entryLines(text string) (lines []string) {
 // others come from the configuration.
 func TestSessionKeepsNewAspects(t *testing.T) {
 	aspect := func(name string, patterns ...string) aspects.Aspect {
-		a, err := aspects.New(name, patterns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return fixture.Must(aspects.New(name, patterns...))(t)
 	}
 	given := new(aspects.Set).With(aspect("same", "a*"), aspect("other", "b*"), aspect("gone", "c*"))
 	now := new(aspects.Set).With(aspect("same", "a*"), aspect("other", "b*", "!bc"), aspect("new", "d*"))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // The source of a function is shown from its declaration on,
@@ -16,9 +18,7 @@ func TestSourceHasHitsByLine(t *testing.T) {
 		fmt.Fprintf(&text, "\tline%d()\n", n+1)
 	}
 	file := filepath.Join(t.TempDir(), "manager.go")
-	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, []byte(text.String()), 0o666))
 	o := bob(t)
 	for i := range o.Recording.Functions {
 		if f := &o.Recording.Functions[i]; f.Name == "bob.(*manager).transact" {
@@ -41,9 +41,7 @@ func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 		fmt.Fprintf(&text, "\tline%d()\n", n+1)
 	}
 	file := filepath.Join(t.TempDir(), "manager.go")
-	if err := os.WriteFile(file, []byte(text.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, []byte(text.String()), 0o666))
 	o := bob(t)
 	for i := range o.Recording.Functions {
 		if f := &o.Recording.Functions[i]; f.Name == "bob.(*manager).transact" {
@@ -64,13 +62,9 @@ func TestSourceBeginsAtTheHottestLine(t *testing.T) {
 func TestEditor(t *testing.T) {
 	dir := t.TempDir()
 	file, ran := filepath.Join(dir, "a $(touch x);b.go"), filepath.Join(dir, "ran")
-	if err := os.WriteFile(file, []byte(strings.Repeat("\tline()\n", 60)), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, []byte(strings.Repeat("\tline()\n", 60)), 0o666))
 	editor := filepath.Join(dir, "code")
-	if err := os.WriteFile(editor, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s|' \"$@\" > '%s'\n", ran), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(editor, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s|' \"$@\" > '%s'\n", ran), 0o777))
 	o := bob(t)
 	for i := range o.Recording.Functions {
 		if f := &o.Recording.Functions[i]; f.Name == "bob.(*manager).transact" {
@@ -85,10 +79,7 @@ func TestEditor(t *testing.T) {
 	b.keys("e", "/", "t", "r", "a", "n", "s", "Enter")
 	for _, want := range []int{31, 33} { // the details count the lines
 		b.keys("E")
-		got, err := os.ReadFile(ran)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must(os.ReadFile(ran))(t)
 		if want := fmt.Sprintf("--wait|--goto|%s:%d|", file, want); string(got) != want {
 			t.Errorf("the editor got %q, want %q", got, want)
 		}

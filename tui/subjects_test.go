@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/tui/session"
 )
@@ -67,9 +68,7 @@ func TestComparisonIsWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "both")
 	b.line(":write " + file)
 	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	want, got := entryLines(string(written)), entryLines(b.text())
 	if len(want) < 5 || !slices.Equal(want, got) {
 		t.Errorf("the window has\n%s\nand the file has\n%s", strings.Join(got, "\n"), written)
@@ -129,14 +128,9 @@ func TestComparisonWarnsOfInlining(t *testing.T) {
 // A span beyond the end of the other recording is an error.
 func TestComparisonBeyondTheOther(t *testing.T) {
 	var text strings.Builder
-	if err := sampledata.WriteText(&text, twin(t, "before")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sampledata.WriteText(&text, twin(t, "before")))
 	tenSamples := strings.Join(strings.Split(text.String(), "\nsample ")[:11], "\nsample ")
-	short, err := sampledata.ReadText(strings.NewReader(tenSamples))
-	if err != nil {
-		t.Fatal(err)
-	}
+	short := fixture.Must(sampledata.ReadText(strings.NewReader(tenSamples)))(t)
 	b := newBench(t, Options{
 		Path: "after.cpprof", Recording: twin(t, "after"), Against: &Against{Path: "before.cpprof", Recording: short}, Windows: threadWindow("go:main.worker"),
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/sampledata/interchange"
@@ -94,9 +95,7 @@ func manyClasses(t testing.TB, n int) Options {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Finish(sampledata.End{Time: time.Second}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Finish(sampledata.End{Time: time.Second}))
 	return Options{Path: "many.cpprof", Recording: b.Recording()}
 }
 
@@ -250,13 +249,8 @@ var summaryKeys = map[string]keyTest{
 // can be 0, and none waits for work.
 func TestSummaryOfAProfile(t *testing.T) {
 	in, err := interchange.Stream(strings.NewReader("main.serve;main.render 30\nmain.idle;main.wait 0\nruntime.mcall;runtime.park_m 10\n"), "stacks.folded", interchange.Auto)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := in.Recording(interchange.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	r := fixture.Must(in.Recording(interchange.Options{}))(t)
 	b := newBench(t, Options{Path: "stacks.folded", Recording: r})
 	b.shows("timeline: a profile has no times", "share▼", "75.0 %", "go:main.serve", "25.0 %", "go:runtime.mcall", " 0.0 %", "go:main.idle")
 	b.hides("RUN", "alive", "hidden")

@@ -20,23 +20,14 @@ import (
 func onPTY(t *testing.T, kind string) (*app, *fixture.PTY) {
 	t.Helper()
 	pty := fixture.OpenPTY(t)
-	device, err := tcell.NewDevTtyFromDev(pty.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	device := fixture.Must(tcell.NewDevTtyFromDev(pty.Name))(t)
 	own := newTTY(device)
 	info, err := terminalOf(kind)
 	if err != nil {
 		t.Skip(err)
 	}
-	screen, err := tcell.NewTerminfoScreenFromTtyTerminfo(own, info)
-	if err != nil {
-		t.Fatal(err)
-	}
-	terminal, err := initialized(screen, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	screen := fixture.Must(tcell.NewTerminfoScreenFromTtyTerminfo(own, info))(t)
+	terminal := fixture.Must(initialized(screen, own))(t)
 	o := bob(t)
 	o.Config = config.Default()
 	return newApp(o, terminal), pty
@@ -67,9 +58,7 @@ func TestTheTerminalGoes(t *testing.T) {
 				state = a.state()
 				ended <- err
 			}()
-			if _, err := pty.Read(make([]byte, 1)); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Must(pty.Read(make([]byte, 1)))(t)
 			c.lose(a, pty)
 			select {
 			case err := <-ended:
@@ -100,9 +89,7 @@ func drawn(t *testing.T, kind string) string {
 	}()
 	var all strings.Builder
 	for b := make([]byte, 4096); ; {
-		if err := pty.SetReadDeadline(time.Now().Add(10 * time.Millisecond)); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, pty.SetReadDeadline(time.Now().Add(10*time.Millisecond)))
 		n, err := pty.Read(b)
 		all.Write(b[:n])
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
@@ -232,10 +233,7 @@ func TestTimelineColors(t *testing.T) {
 // gaps and overlaps, and contain all samples.
 func TestColumnsTileTheRecording(t *testing.T) {
 	r := synthetic.Recording(300, 20, 0.1)
-	buckets, err := views.Timeline(r, views.Options{}, timelineBuckets)
-	if err != nil {
-		t.Fatal(err)
-	}
+	buckets := fixture.Must(views.Timeline(r, views.Options{}, timelineBuckets))(t)
 	line := &timeline{of: r, buckets: buckets}
 	end := r.Samples.Time(r.Samples.Len() - 1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -288,9 +286,7 @@ func TestTimelineFollowsClasses(t *testing.T) {
 		{Goroutine: runs, State: sampledata.State{Run: sampledata.Running, Stack: sampledata.NoStack, Labels: gold}},
 		{Goroutine: waits, State: sampledata.State{Run: sampledata.Runnable, Stack: sampledata.NoStack}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	o := Options{Path: "tiers.cpprof", Recording: rec.Recording()}
 	o.Views.Priority = func(class string) (int32, bool) { return 1, class == "label:tier=gold" }
 	b := newBench(t, o)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -33,9 +34,7 @@ func treeRecording(t testing.TB, samples int) *sampledata.Recording {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Finish(sampledata.End{Time: time.Duration(samples+1) * 10 * time.Millisecond}); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, b.Finish(sampledata.End{Time: time.Duration(samples+1) * 10 * time.Millisecond}))
 	return b.Recording()
 }
 

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // If a recording and the one that it is compared with are moved
@@ -11,13 +13,9 @@ import (
 func TestOther(t *testing.T) {
 	before := t.TempDir()
 	for _, name := range []string{"a.cpprof", "b.cpprof"} {
-		if err := os.Mkdir(filepath.Join(before, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.Mkdir(filepath.Join(before, name), 0o777))
 	}
-	if err := os.WriteFile(filepath.Join(before, "file"), nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(filepath.Join(before, "file"), nil, 0o666))
 	for recording, want := range map[string]string{"a.cpprof": "../b.cpprof", "file": "b.cpprof"} {
 		w := Comparison{Against: Relative(filepath.Join(before, recording), filepath.Join(before, "b.cpprof"))}
 		if w.Against != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/cpprof/cpprof/aspects"
 	"github.com/cpprof/cpprof/callpath"
 	"github.com/cpprof/cpprof/internal/config"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/sampledata"
@@ -30,10 +31,7 @@ var kinds = []Kind{ProfileKind, ComparisonKind, LocksKind}
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := states().Draw(t, "state")
-		data, err := s.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := fixture.Must(s.Marshal())(t)
 		back, err := Parse(data, kinds)
 		if err != nil {
 			t.Fatalf("%v:\n%s", err, data)
@@ -122,11 +120,7 @@ func states() *rapid.Generator[*State] {
 	})
 	aspect := rapid.Custom(func(t *rapid.T) aspects.Aspect {
 		patterns := rapid.SampledFrom([][]string{{}, {"main.*", "!os.*"}, {`re:x\.(y|z)<&>`}}).Draw(t, "patterns")
-		a, err := aspects.New(rapid.SampledFrom([]string{"queue", "@wire"}).Draw(t, "name"), patterns...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
+		return fixture.Must(aspects.New(rapid.SampledFrom([]string{"queue", "@wire"}).Draw(t, "name"), patterns...))(t)
 	})
 	return rapid.Custom(func(t *rapid.T) *State {
 		s := &State{
@@ -159,10 +153,7 @@ func states() *rapid.Generator[*State] {
 func TestReplay(t *testing.T) {
 	r := synthetic.Recording(200, 50, 0.1)
 	var w Profile
-	view, err := w.View(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := fixture.Must(w.View(r, views.Options{}))(t)
 	s := refine.NewSession(view.Tree, config.Builtin().Membership(view.Tree.Symbols()))
 	s.SetThreshold(refine.Threshold{Cost: big.NewRat(1, 50)})
 	if s.Auto(s.Root().Path, 5) == 0 {
@@ -197,17 +188,13 @@ func shown(s *refine.Session) string {
 func TestBesideTheRecording(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "r.cpprof")
 	r := synthetic.Recording(3, 3, 0.5)
-	if err := r.Write(folder); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Write(folder))
 	if _, err := Load(folder, kinds); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a session: %v", err)
 	}
 	for _, class := range []string{"go:a", "go:b"} {
 		s := &State{Windows: []Window{&Profile{Class: class}}, Active: 1}
-		if err := s.Save(folder); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, s.Save(folder))
 		back, err := Load(folder, kinds)
 		if err != nil || len(back.Windows) != 1 || back.Windows[0].(*Profile).Class != class || back.Active != 1 {
 			t.Errorf("%v: %+v", err, back)
@@ -230,9 +217,7 @@ func TestBesideTheRecording(t *testing.T) {
 func TestRefuses(t *testing.T) {
 	const good = `{"version": 5, "accounting": "observed", "by": "function", "class_by": "function", "from": 1, "to": 2,
 		"windows": [{"kind": "profile", "state": {"steps": [{"kind": "down", "text": "* a"}], "min_hits": "10", "collapsed": ["* a"], "selected": "* b", "labels": ["* ..c"]}}], "active": 1}`
-	if _, err := Parse([]byte(good), kinds); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(Parse([]byte(good), kinds))(t)
 	for _, c := range []struct{ from, to, want string }{
 		{`"version": 5`, `"version": 6`, "format version 6, but this cpprof reads version 5"},
 		{`"version": 5`, `"version": 0`, "format version 0"},
@@ -284,9 +269,7 @@ func TestRefuses(t *testing.T) {
 // read as a session.
 func TestLoadRefuses(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.Mkdir(Path(folder), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(Path(folder), 0o777))
 	if _, err := Load(folder, kinds); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 		t.Errorf("a folder: %v", err)
 	}
@@ -313,10 +296,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("what was read can't be written: %v", err)
 		}
-		again, err := Parse(first, kinds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := fixture.Must(Parse(first, kinds))(t)
 		second, err := again.Marshal()
 		if err != nil || string(first) != string(second) {
 			t.Fatalf("%v:\n%swas:\n%s", err, second, first)
