@@ -33,22 +33,12 @@ type action struct {
 // with its status, and the folder of what was written.
 func runAction(t *testing.T, inputs map[string]string) (failed, folder string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(fixture.Root(), "action.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile(filepath.Join(fixture.Root(), "action.yml")))(t)
 	var a action
-	if err := yaml.Unmarshal(text, &a); err != nil {
-		t.Fatal(err)
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, yaml.Unmarshal(text, &a))
+	exe := fixture.Must(os.Executable())(t)
 	folder = t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(folder, "cpprof")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Symlink(exe, filepath.Join(folder, "cpprof")))
 	values := []string{"${{ steps.record.outputs.folder }}", "FOLDER"}
 	for name, input := range a.Inputs {
 		value, given := inputs[name]

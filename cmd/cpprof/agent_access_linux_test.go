@@ -48,15 +48,10 @@ func dialAs(uid, gid int, network, address string) (c net.Conn, err error) {
 // startAs runs a program that all users can read, as another user.
 func startAs(t *testing.T, program string, uid, gid int, args ...string) *fixture.Running {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "cpprof-all-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := fixture.Must(os.MkdirTemp("/tmp", "cpprof-all-"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	file := filepath.Join(dir, filepath.Base(program))
-	if err := errors.Join(os.Link(program, file), os.Chmod(dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, errors.Join(os.Link(program, file), os.Chmod(dir, 0o755)))
 	c := exec.Command(file, args...)
 	c.Dir = "/"
 	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
@@ -78,12 +73,8 @@ func TestAgentServesUsers(t *testing.T) {
 	needsTracing(t, roots.Pid())
 	own, foreign := startAs(t, program, daemon, daemon, "wait"), startAs(t, program, nobodys, nobodys, "wait")
 	socket := filepath.Join(t.TempDir(), "agent")
-	if err := os.Chmod(filepath.Dir(socket), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Dir(filepath.Dir(socket)), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Chmod(filepath.Dir(socket), 0o755))
+	fixture.Check(t, os.Chmod(filepath.Dir(filepath.Dir(socket)), 0o755))
 	atPort := startAgent(t, "--max-duration", "200ms", "--match", "lifecycle")
 	atSocket := startAgent(t, "--max-duration", "200ms", "--match", "lifecycle", "--listen", "unix:"+socket)
 	if !strings.HasPrefix(atSocket.url, "curl --unix-socket "+socket+" http://localhost") {
@@ -107,15 +98,9 @@ func TestAgentServesUsers(t *testing.T) {
 			},
 		}}
 		get := func(path string) (int, string) {
-			answer, err := client.Get("http://localhost" + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := fixture.Must(client.Get("http://localhost" + path))(t)
 			defer answer.Body.Close()
-			body, err := io.ReadAll(answer.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := fixture.Must(io.ReadAll(answer.Body))(t)
 			return answer.StatusCode, string(body)
 		}
 		_, list := get("/discovery")
@@ -143,9 +128,7 @@ func TestAgentNoticesExec(t *testing.T) {
 	path := fmt.Sprintf("/debug/pprof/%%s?pid=%d", target.Pid())
 	a.get(fmt.Sprintf(path, "wall"), http.StatusOK)
 	a.busy(fmt.Sprintf(path, "wall"), http.StatusTooManyRequests)
-	if err := target.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
 	if _, err := target.Out.ReadString('r'); err != nil { // "ready", again
 		t.Fatal(err)
 	}
@@ -165,9 +148,7 @@ func TestAgentNoticesReuse(t *testing.T) {
 	pid := first.Pid()
 	a.get(fmt.Sprintf("/debug/pprof/wall?pid=%d", pid), http.StatusOK)
 	program := fixture.Build(t, "mutex")
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, first.Process.Kill())
 	_ = first.Wait()
 	for range 300 {
 		if err := os.WriteFile(last, fmt.Append(nil, pid-1), 0); err != nil {
@@ -192,12 +173,8 @@ func TestAgentSaysWhatIsWrongLong(t *testing.T) {
 	fixture.Long(t)
 	file := filepath.Join(t.TempDir(), "token")
 	for mode, want := range map[os.FileMode]bool{0o600: false, 0o640: false, 0o644: true, 0o602: true} {
-		if err := os.WriteFile(file, []byte("secret\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(file, mode); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, []byte("secret\n"), 0o600))
+		fixture.Check(t, os.Chmod(file, mode))
 		var said strings.Builder
 		status := run(t.Context(), strings.Fields("agent --listen 127.0.0.1:0 --duration 1ms --token-file "+file), terminal{out: io.Discard, err: &said})
 		if warned := strings.Contains(said.String(), "all users of this host can read or write it: chmod o= "+file); status != exitFine || warned != want {
@@ -216,14 +193,10 @@ func TestAgentSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent")
 	first := startAgent(t, "--listen", "unix:"+path)
 	refuses(t, []refusal{{"agent --duration 1ms --listen unix:" + path, exitFailed, "address already in use"}})
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, first.Process.Kill())
 	_ = first.Wait()
 	startAgent(t, "--listen", "unix:"+path)
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(file, nil, 0o600))
 	refuses(t, []refusal{{"agent --duration 1ms --listen unix:" + file, exitFailed, "address already in use"}})
 }

@@ -78,9 +78,7 @@ func TestAgentHostileExecutablesLong(t *testing.T) {
 		recorders = a.recorders()
 		return len(recorders) == 1
 	})
-	if err := syscall.Kill(recorders[0], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, syscall.Kill(recorders[0], syscall.SIGKILL))
 	if got := <-status; got != http.StatusInternalServerError {
 		t.Errorf("the recording whose process crashed was answered with %d", got)
 	}

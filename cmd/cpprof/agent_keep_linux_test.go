@@ -25,9 +25,7 @@ func (a *runningAgent) kept() []agent.Kept {
 	a.t.Helper()
 	var list struct{ Kept []agent.Kept }
 	_, body := a.get("/kept", http.StatusOK)
-	if err := json.Unmarshal(body, &list); err != nil {
-		a.t.Fatal(err)
-	}
+	fixture.Check(a.t, json.Unmarshal(body, &list))
 	return list.Kept
 }
 
@@ -36,9 +34,7 @@ func (a *runningAgent) unpacked(name string) *sampledata.Recording {
 	a.t.Helper()
 	_, body := a.get("/kept/"+name+".tar", http.StatusOK)
 	dir, from := a.t.TempDir(), tar.NewReader(bytes.NewReader(body))
-	if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-		a.t.Fatal(err)
-	}
+	fixture.Check(a.t, os.Mkdir(filepath.Join(dir, name), 0o700))
 	for {
 		h, err := from.Next()
 		if err == io.EOF {
@@ -51,15 +47,9 @@ func (a *runningAgent) unpacked(name string) *sampledata.Recording {
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, h.Name), text, 0o600)
 		}
-		if err != nil {
-			a.t.Fatal(err)
-		}
+		fixture.Check(a.t, err)
 	}
-	r, err := sampledata.Open(filepath.Join(dir, name))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return r
+	return fixture.Must(sampledata.Open(filepath.Join(dir, name)))(a.t)
 }
 
 // ownStalls returns the program stalls by a name that no other
@@ -68,9 +58,7 @@ func ownStalls(t *testing.T) (program, name string) {
 	t.Helper()
 	name = "stalls-" + t.Name()
 	program = filepath.Join(t.TempDir(), name)
-	if err := os.Link(fixture.Build(t, "stalls"), program); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Link(fixture.Build(t, "stalls"), program))
 	return program, name
 }
 
@@ -109,19 +97,14 @@ func TestAgentKeepsLong(t *testing.T) {
 	pid := strconv.Itoa(third.Pid())
 	var one agent.Kept
 	eventually(t, "it keeps what is asked for", func() bool {
-		answer, err := http.Post(a.url+"/keep?pid="+pid, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := fixture.Must(http.Post(a.url+"/keep?pid="+pid, "", nil))(t)
 		defer answer.Body.Close()
 		return answer.StatusCode == http.StatusOK && json.NewDecoder(answer.Body).Decode(&one) == nil
 	})
 	if r := a.unpacked(one.Name); one.PID != third.Pid() || one.Reason != "a client asked" || r.Header.PID != int64(third.Pid()) {
 		t.Errorf("got %+v", one)
 	}
-	if err := a.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, a.Process.Signal(syscall.SIGUSR1))
 	reasons(third.Pid(), "it was asked for")
 	a.get("/kept/../../etc/passwd.tar", http.StatusNotFound)
 	a.get("/kept/x.tar", http.StatusNotFound)
@@ -131,16 +114,11 @@ func TestAgentKeepsLong(t *testing.T) {
 			t.Errorf("it serves its own processes: %s", body)
 		}
 	}
-	if err := a.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, a.Process.Signal(os.Interrupt))
 	if err := a.Wait(); err != nil {
 		t.Error(err)
 	}
-	there, err := filepath.Glob(filepath.Join(dir, "kept", "*.cpprof"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	there := fixture.Must(filepath.Glob(filepath.Join(dir, "kept", "*.cpprof")))(t)
 	again := startAgent(t, "--keep", "2s", "--match", "no-such-program", "-o", filepath.Join(dir, "kept"))
 	if list := again.kept(); len(list) != len(there) {
 		t.Errorf("another agent has %d, want %d", len(list), len(there))
@@ -174,15 +152,9 @@ func TestAgentKeepsForUsers(t *testing.T) {
 			return dialAs(uid, uid, network, address)
 		}
 		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
-		answer, err := client.Get(a.url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := fixture.Must(client.Get(a.url + path))(t)
 		defer answer.Body.Close()
-		text, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Must(io.ReadAll(answer.Body))(t)
 		return answer.StatusCode, string(text)
 	}
 	if status, body := as(daemon, "/kept"); status != http.StatusOK || !strings.Contains(body, name) {
@@ -202,9 +174,7 @@ func TestAgentKeepsForUsers(t *testing.T) {
 
 func TestAgentKeepRefuses(t *testing.T) {
 	open := filepath.Join(t.TempDir(), "open")
-	if err := os.Mkdir(open, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(open, 0o755))
 	refuses(t, []refusal{
 		{"agent -o x", exitUsage, "--output goes with --keep"},
 		{"agent --when x", exitUsage, "--when goes with --keep"},

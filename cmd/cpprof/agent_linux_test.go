@@ -29,14 +29,9 @@ type runningAgent struct {
 func startAgent(t *testing.T, args ...string) *runningAgent {
 	t.Helper()
 	c := self(t, append([]string{"agent", "--listen", "127.0.0.1:0"}, args...)...)
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(c.StdoutPipe())(t)
 	c.Stderr = os.Stderr
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	url, _, ok := strings.Cut(line, "/discovery")
@@ -89,11 +84,7 @@ func (a *runningAgent) busy(path string, status int) {
 func (a *runningAgent) parsed(path string) *pprofile.Profile {
 	a.t.Helper()
 	_, body := a.get(path, http.StatusOK)
-	p, err := pprofile.ParseData(body)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return p
+	return fixture.Must(pprofile.ParseData(body))(a.t)
 }
 
 // metric waits until a line is among the metrics.
@@ -170,9 +161,7 @@ func TestAgent(t *testing.T) {
 	a.get("/debug/pprof/wall", http.StatusBadRequest)
 	a.get("/debug/pprof/wall?seconds=-1&pid="+pid, http.StatusBadRequest)
 	a.metric(`cpprof_agent_recordings_total{outcome="complete"} 1`)
-	if err := a.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, a.Process.Signal(syscall.SIGTERM))
 	if err := a.Wait(); err != nil {
 		t.Errorf("the agent ends with %v", err)
 	}
@@ -209,9 +198,7 @@ func TestAgentGivesUpRecordings(t *testing.T) {
 
 	path = fmt.Sprintf("/debug/pprof/wall?pid=%d", other.Pid())
 	leave = fetch()
-	if err := a.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, a.Process.Kill())
 	leave()
 	other.Lives(t)
 }

@@ -53,10 +53,7 @@ func TestAgentPushes(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Fatal("nothing is pushed")
 		}
-		got, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := fixture.Must((&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(body))(t)
 		about := got.ResourceProfiles().At(0).Resource().Attributes().AsRaw()
 		if about["process.pid"] != int64(target.Pid()) {
 			continue // another user of this machine runs the same

@@ -15,16 +15,15 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // certificate returns a certificate of an authority; of itself
 // if there is none.
 func certificate(t *testing.T, by *tls.Certificate) tls.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := fixture.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	of := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: by == nil, BasicConstraintsValid: true,
@@ -35,32 +34,21 @@ func certificate(t *testing.T, by *tls.Certificate) tls.Certificate {
 	if by != nil {
 		parent, signer = by.Leaf, by.PrivateKey
 	}
-	der, err := x509.CreateCertificate(rand.Reader, of, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := fixture.Must(x509.CreateCertificate(rand.Reader, of, parent, key.Public(), signer))(t)
+	leaf := fixture.Must(x509.ParseCertificate(der))(t)
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}
 }
 
 // writePEM writes a certificate and its key to files.
 func writePEM(t *testing.T, of tls.Certificate) (cert, key string) {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(of.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := fixture.Must(x509.MarshalPKCS8PrivateKey(of.PrivateKey))(t)
 	folder := t.TempDir()
 	cert, key = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
 	for path, block := range map[string]*pem.Block{
 		cert: {Type: "CERTIFICATE", Bytes: of.Certificate[0]}, key: {Type: "PRIVATE KEY", Bytes: der},
 	} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	}
 	return cert, key
 }

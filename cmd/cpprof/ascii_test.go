@@ -4,20 +4,18 @@ import (
 	"io"
 	"os"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // On a terminal without UTF-8, text is ASCII, however its writes
 // cut the characters.
 func TestASCII(t *testing.T) {
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	w := asciiOr(out, func(name string) string { return map[string]string{"LANG": "C", "TERM": "linux"}[name] })
 	for _, b := range []byte("100 % ± 2 %, 5 µs, main.…/x, \x1b[1m世\xff\n") {
-		if _, err := w.Write([]byte{b}); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(w.Write([]byte{b}))(t)
 	}
 	out.Close()
 	got, err := io.ReadAll(in)

@@ -28,12 +28,8 @@ func bombOf(t *testing.T, begin, again string) []byte {
 	part := func(text string) []byte {
 		var b bytes.Buffer
 		z := gzip.NewWriter(&b)
-		if _, err := io.WriteString(z, text); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(io.WriteString(z, text))(t)
+		fixture.Check(t, z.Close())
 		return b.Bytes()
 	}
 	again = strings.Repeat(again, 1<<20/len(again)+1)
@@ -43,9 +39,7 @@ func bombOf(t *testing.T, begin, again string) []byte {
 // smallTrace returns an execution trace.
 func smallTrace(t *testing.T) string {
 	var b bytes.Buffer
-	if err := trace.Start(&b); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, trace.Start(&b))
 	trace.Stop()
 	return b.String()
 }
@@ -54,19 +48,12 @@ func smallTrace(t *testing.T) string {
 // content is far larger than its header says.
 func bombFrame(t *testing.T) []byte {
 	var packed bytes.Buffer
-	z, err := zstd.NewWriter(&packed, zstd.WithEncoderCRC(true))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := fixture.Must(zstd.NewWriter(&packed, zstd.WithEncoderCRC(true)))(t)
 	zeros := make([]byte, 1<<20)
 	for range bombSize / len(zeros) {
-		if _, err := z.Write(zeros); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(z.Write(zeros))(t)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, z.Close())
 	order := binary.LittleEndian
 	head := append(order.AppendUint32(order.AppendUint32(nil, 0x184D2A5C), 20), "CPSD"...)
 	for _, n := range []int{packed.Len(), min(32*packed.Len(), 16<<20), 1} {
@@ -82,12 +69,8 @@ func bombSection(t *testing.T) string {
 	b.WriteString("ZLIB")
 	b.Write(binary.BigEndian.AppendUint64(nil, bombSize/8)) // below the limit of all sections
 	z := zlib.NewWriter(&b)
-	if _, err := z.Write(make([]byte, bombSize/8)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(z.Write(make([]byte, bombSize/8)))(t)
+	fixture.Check(t, z.Close())
 	return fixture.Changed(t, fixture.Build(t, "mutex"), map[string]fixture.Section{
 		".debug_info": {Name: ".zdebug_info", Content: b.Bytes()}})
 }
@@ -101,19 +84,12 @@ func TestDecompressionBombsLong(t *testing.T) {
 	folder, cpprof := t.TempDir(), fixture.Cpprof(t)
 	file := func(name string, content []byte) string {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(path, content, 0o666))
 		return path
 	}
 	damaged := synthesized(t, 100)
-	samples, err := os.OpenFile(filepath.Join(damaged, "SampleData"), os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := samples.Write(bombFrame(t)); err != nil {
-		t.Fatal(err)
-	}
+	samples := fixture.Must(os.OpenFile(filepath.Join(damaged, "SampleData"), os.O_APPEND|os.O_WRONLY, 0))(t)
+	fixture.Must(samples.Write(bombFrame(t)))(t)
 	samples.Close()
 	const memory, packed = "allow more with --max-memory", "decompress it first (gunzip)"
 	frames := "\x0a\x02\x08\x01" + "\x32\x00" // a sample type, and the empty string

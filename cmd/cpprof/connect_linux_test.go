@@ -27,9 +27,7 @@ func TestConnectLong(t *testing.T) {
 		t.Errorf("record says %q", errs.String())
 	}
 	r, err := sampledata.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	if r.Header.PID != int64(target.Pid()) || r.Header.Sampler.Backend != "delve" || r.Samples.Len() == 0 || !r.Complete() {
 		t.Errorf("%d samples of %+v", r.Samples.Len(), r.Header)
 	}

@@ -31,26 +31,15 @@ func TestCreatedByOfAProgram(t *testing.T) {
 		return out.String()
 	}
 	in("record", "-o", file, "-p", strconv.Itoa(target.Pid()), "-d", "2s", "--max-cpu", "0")
-	r, err := sampledata.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(file))(t)
 	helped := func(r *sampledata.Recording, o views.Options) *big.Rat {
 		t.Helper()
-		v, err := views.Thread(r, "go:main.request", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := fixture.Must(views.Thread(r, "go:main.request", o))(t)
 		path, err := callpath.Parse("* main.request main.search main.fan +go:main.work main.work +go:main.help")
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		return callpath.Total(v.Tree, nil, path).Weight
 	}
-	classes, err := views.Classes(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := fixture.Must(views.Classes(r, views.Options{}))(t)
 	o := views.Options{CreatedBy: true}
 	for _, c := range classes {
 		// the requests of some helpers may have gone when these
@@ -59,14 +48,8 @@ func TestCreatedByOfAProgram(t *testing.T) {
 			t.Errorf("the requests own %v of the %v ns of their helpers", helped(r, o), c.Time)
 		}
 	}
-	table, err := calls.Of(r, "main.search")
-	if err != nil {
-		t.Fatal(err)
-	}
-	within, err := table.Restrict(calls.Condition{}, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := fixture.Must(calls.Of(r, "main.search"))(t)
+	within := fixture.Must(table.Restrict(calls.Condition{}, true))(t)
 	if a, b := helped(within, o), helped(r, o); a.Cmp(new(big.Rat).Mul(b, big.NewRat(8, 10))) < 0 || a.Cmp(b) > 0 {
 		t.Errorf("in the calls, helpers have %v of %v ns", a, b)
 	}

@@ -28,16 +28,11 @@ func TestDemoShowsItsProblemsLong(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must((&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file))(t)
 	if err := s.recording.Check(); err != nil {
 		t.Error(err)
 	}
-	if s.config, err = config.Parse("demo.yaml", demo.Config()); err != nil {
-		t.Fatal(err)
-	}
+	s.config = fixture.Must(config.Parse("demo.yaml", demo.Config()))(t)
 	n := float64(s.recording.Samples.Len())
 	if n < 30 {
 		t.Skipf("only %v samples: this machine is too busy for a profile", n)
@@ -47,10 +42,7 @@ func TestDemoShowsItsProblemsLong(t *testing.T) {
 			if e.Holders && s.recording.Header.Sampler.Backend != "snapshot" {
 				continue // only the snapshot backend names holders
 			}
-			exact, err := evidenceCost(s, e)
-			if err != nil {
-				t.Fatal(err)
-			}
+			exact := fixture.Must(evidenceCost(s, e))(t)
 			cost, _ := exact.Float64()
 			least, _ := e.Least.Float64()
 			if least -= 4 * math.Sqrt(least*(1-least)/n); cost < least {

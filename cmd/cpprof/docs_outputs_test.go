@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // TestDocsShowWhatCommandsPrint runs the command lines above the
@@ -18,15 +20,10 @@ import (
 // them, before you commit that. (The test of package tui does
 // the same with screens and pictures.)
 func TestDocsShowWhatCommandsPrint(t *testing.T) {
-	docs, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := fixture.Must(filepath.Abs("../.."))(t)
 	folder := t.TempDir()
 	for _, name := range []string{"demo", "bob"} {
-		if err := undumpFile(filepath.Join("testdata", name+".txt"), filepath.Join(folder, name+".cpprof")); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, undumpFile(filepath.Join("testdata", name+".txt"), filepath.Join(folder, name+".cpprof")))
 	}
 	all := pages(t)
 	t.Chdir(folder)
@@ -48,9 +45,7 @@ func TestDocsShowWhatCommandsPrint(t *testing.T) {
 		if page == "README.md" {
 			file = filepath.Join(docs, page)
 		}
-		if err := os.WriteFile(file, []byte(now), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, []byte(now), 0o666))
 	}
 	if count < 8 {
 		t.Errorf("the documentation has only %d outputs of commands", count)

@@ -22,16 +22,10 @@ import (
 // pages returns the documentation for users of cpprof, by file.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := fixture.Must(filepath.Glob("../../docs/*.md"))(t)
 	pages := map[string]string{}
 	for _, file := range append(files, "../../README.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Must(os.ReadFile(file))(t)
 		pages[filepath.Base(file)] = string(text)
 	}
 	return pages
@@ -57,10 +51,7 @@ func TestDocs(t *testing.T) {
 	}
 	writeOtherTools(t, demo.Dir)
 	twins := map[string]string{"bob": "bob", "run": "bob", "old": "before", "new": "after"}
-	folder, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := fixture.Must(filepath.Abs("testdata"))(t)
 	testscript.Run(t, testscript.Params{
 		Files: scripts,
 		Setup: func(e *testscript.Env) error {
@@ -93,9 +84,7 @@ func docScripts(t *testing.T) (files []string) {
 			count++
 		}
 		files = append(files, filepath.Join(folder, strings.TrimSuffix(page, ".md")+".txtar"))
-		if err := os.WriteFile(files[len(files)-1], []byte(script), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(files[len(files)-1], []byte(script), 0o666))
 	}
 	if count < 20 {
 		t.Fatalf("the documentation has only %d command lines", count)

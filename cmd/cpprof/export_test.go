@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/export"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
 	"github.com/cpprof/cpprof/sampledata"
 	pprofile "github.com/google/pprof/profile"
@@ -20,9 +21,7 @@ import (
 func TestExportToEveryFormat(t *testing.T) {
 	folder := t.TempDir()
 	recording := filepath.Join(folder, "bob.cpprof")
-	if err := undumpFile("testdata/bob.txt", recording); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, undumpFile("testdata/bob.txt", recording))
 	var said strings.Builder
 	quiet := terminal{in: strings.NewReader(""), out: io.Discard, err: &said}
 	for _, f := range export.All() {
@@ -51,12 +50,8 @@ func TestExportWithoutSamples(t *testing.T) {
 	folder := t.TempDir()
 	recording := filepath.Join(folder, "run.cpprof")
 	w, err := sampledata.Create(recording, synthetic.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	fixture.Check(t, w.Close())
 	for _, f := range export.All() {
 		var said strings.Builder
 		args := []string{"export", recording, "--to", f.Name, "-o", filepath.Join(folder, f.File)}
@@ -64,10 +59,7 @@ func TestExportWithoutSamples(t *testing.T) {
 			t.Errorf("%s ends with %d: %s", args, status, said.String())
 		}
 	}
-	file, err := os.ReadFile(filepath.Join(folder, "run.pb.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fixture.Must(os.ReadFile(filepath.Join(folder, "run.pb.gz")))(t)
 	if p, err := pprofile.ParseData(file); err != nil || p.PeriodType == nil || p.PeriodType.Type != "wall" {
 		t.Errorf("%v: the profile has no type of a period: %v", err, p)
 	}
@@ -83,17 +75,12 @@ func TestExportKeepsLabels(t *testing.T) {
 		Sample: []*pprofile.Sample{{Location: []*pprofile.Location{at}, Value: []int64{7}, Label: map[string][]string{"route": {"/api"}}}},
 	}
 	in, out := filepath.Join(folder, "in.pb.gz"), filepath.Join(folder, "out.pb.gz")
-	if err := create(in, false, p.Write); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, create(in, false, p.Write))
 	var said strings.Builder
 	if status := run(t.Context(), []string{"export", in, "--to", "pprof", "-o", out}, terminal{in: strings.NewReader(""), out: io.Discard, err: &said}); status != exitFine {
 		t.Fatal(said.String())
 	}
-	file, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := fixture.Must(os.ReadFile(out))(t)
 	got, err := pprofile.ParseData(file)
 	if err != nil || len(got.Sample) != 1 || got.Sample[0].Label["route"][0] != "/api" || got.Sample[0].Value[0] != 7 {
 		t.Errorf("%v: %v", err, got)

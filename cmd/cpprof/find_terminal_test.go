@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/cmd/cpprof/shell"
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -14,10 +15,7 @@ func TestCompletionOfCommands(t *testing.T) {
 	b.Add(0, b.Stack("main", "serveHTTP", "a function"), 1, 1)
 	b.Add(0, b.Stack("main", "serveÄ"), 1, 1)
 	b.Add(0, b.Stack("main", "serveÖ"), 1, 1)
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := fixture.Must(b.Tree())(t)
 	var listed strings.Builder
 	c := completion{shell.New(hotspots.NewSingle(tree)), &listed}
 	for _, x := range []struct{ line, want, listed string }{ // "|" is the cursor

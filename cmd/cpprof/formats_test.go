@@ -8,6 +8,8 @@ import (
 	"runtime/trace"
 	"testing"
 	"time"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // writeOtherTools writes files of other tools, with the names
@@ -15,10 +17,7 @@ import (
 func writeOtherTools(t *testing.T, folder string) {
 	t.Helper()
 	create := func(name string) *os.File {
-		f, err := os.Create(filepath.Join(folder, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := fixture.Must(os.Create(filepath.Join(folder, name)))(t)
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
@@ -31,9 +30,7 @@ func writeOtherTools(t *testing.T, folder string) {
 	})
 	pprof.StopCPUProfile()
 	for _, name := range []string{"heap", "mutex"} {
-		if err := pprof.Lookup(name).WriteTo(create(name+".pb.gz"), 0); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, pprof.Lookup(name).WriteTo(create(name+".pb.gz"), 0))
 	}
 	if err := trace.Start(create("trace.out")); err != nil {
 		t.Skipf("something else traces this test: %v", err)
@@ -47,11 +44,7 @@ func writeOtherTools(t *testing.T, folder string) {
 		"stacks.folded": "main;handle;encode 42\nmain;handle 7\n",
 		"perf.txt":      "server 4711 [001] 8302.041214: 250000 cpu-clock:\n\t48a3c4 main.encode+0x24 (/srv/server)\n\t49b210 main.handle+0x1b0 (/srv/server)\n\n",
 	} {
-		if _, err := create(name).WriteString(text); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Must(create(name).WriteString(text))(t)
 	}
-	if _, err := create("calls.txt").WriteString("0 > main.main\n1 > main.f\n4 < main.f\n5 < main.main\n"); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(create("calls.txt").WriteString("0 > main.main\n1 > main.f\n4 < main.f\n5 < main.main\n"))(t)
 }

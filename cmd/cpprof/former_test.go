@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // mostCommands bounds the commands at the top level. A person
@@ -58,9 +60,7 @@ func TestFormerCommands(t *testing.T) {
 // terminal is.
 func TestRecordingInPlaceOfCommand(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bob.cpprof")
-	if err := undumpFile("testdata/bob.txt", path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, undumpFile("testdata/bob.txt", path))
 	_, want, _ := runLine(t, "report "+path+" --server")
 	if status, got, said := runLine(t, path+" --server"); status != exitFine || got != want {
 		t.Errorf("ends with %d: %s%s", status, got, said)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A screen of this size shows the help of a command up to its flags.
@@ -47,9 +49,7 @@ func TestHelpFitsAScreen(t *testing.T) {
 		var text bytes.Buffer
 		c.InitDefaultHelpFlag()
 		c.SetOut(&text)
-		if err := c.Help(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Help())
 		c.SetOut(nil)
 		for line := range strings.Lines(text.String()) {
 			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > helpColumns {

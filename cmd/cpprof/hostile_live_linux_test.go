@@ -19,10 +19,7 @@ import (
 // types, variables, labels and file have hostile names.
 func hostileProgram(t *testing.T) string {
 	t.Helper()
-	built, err := os.ReadFile(fixture.Build(t, "renamed", "-ldflags=-compressdwarf=false"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := fixture.Must(os.ReadFile(fixture.Build(t, "renamed", "-ldflags=-compressdwarf=false")))(t)
 	const end = "IsLongEnoughToBeReplacedByAnotherOne"
 	for _, begin := range []string{"aTypeWhoseName", "aFieldWhoseName", "aVariableWhoseName", "aLabelWhoseText", "aWaiterWhoseName", "aRunnerWhoseName"} {
 		long := begin + end
@@ -32,9 +29,7 @@ func hostileProgram(t *testing.T) string {
 		built = bytes.ReplaceAll(built, []byte(long), []byte(hostile+long[len(hostile):]))
 	}
 	path := filepath.Join(t.TempDir(), "x"+hostile)
-	if err := os.WriteFile(path, built, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, built, 0o777))
 	return path
 }
 
@@ -99,9 +94,7 @@ func TestHostileProgramsServedLong(t *testing.T) {
 	_, body := a.get("/discovery", http.StatusOK)
 	checkTame(t, string(body))
 	var groups []struct{ Labels map[string]string }
-	if err := json.Unmarshal(body, &groups); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(body, &groups))
 	if !slices.ContainsFunc(groups, func(g struct{ Labels map[string]string }) bool {
 		return g.Labels["pid"] == pid && g.Labels["service_name"] == name
 	}) {

@@ -25,17 +25,13 @@ const hostile = "a\x1b[31mb\x1b]0;c\x07d\nINJECTED \re\x7ff\u009bg\u202eh"
 func hostileRecording(t *testing.T) *sampledata.Recording {
 	t.Helper()
 	var twin strings.Builder
-	if err := sampledata.WriteText(&twin, synthetic.Recording(20, 12, 0.3)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sampledata.WriteText(&twin, synthetic.Recording(20, 12, 0.3)))
 	const reason = "chan receive"
 	if !strings.Contains(twin.String(), reason) {
 		t.Fatalf("nobody waits for a %s", reason)
 	}
 	r, err := sampledata.ReadText(strings.NewReader(strings.ReplaceAll(twin.String(), reason, strings.Trim(strconv.Quote(hostile), `"`))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	for i := range r.Functions {
 		r.Functions[i].Name += hostile
 		r.Functions[i].File += hostile
@@ -62,12 +58,8 @@ func hostileRecording(t *testing.T) *sampledata.Recording {
 // cutRecording copies a recording without its end.
 func cutRecording(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(to, "SampleData"), 2000); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.CopyFS(to, os.DirFS(from)))
+	fixture.Check(t, os.Truncate(filepath.Join(to, "SampleData"), 2000))
 }
 
 // checkTame fails for text that does something to a terminal.

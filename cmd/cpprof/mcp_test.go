@@ -39,9 +39,7 @@ func connectMCP(t *testing.T, folder string, server *exec.Cmd, over mcp.Transpor
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, over, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { _ = server.Process.Kill() })
 	return &mcpClient{session, t, folder, server}
 }
@@ -70,9 +68,7 @@ func (c *mcpClient) object(name string, args map[string]any) map[string]any {
 	}
 	basisOf(c.t, texts[0])
 	var object map[string]any
-	if err := json.Unmarshal([]byte(texts[0]), &object); err != nil {
-		c.t.Fatal(err)
-	}
+	fixture.Check(c.t, json.Unmarshal([]byte(texts[0]), &object))
 	return object
 }
 
@@ -83,16 +79,11 @@ func (c *mcpClient) record(pid int, name string) (info map[string]any) {
 	file := filepath.Join(c.folder, strings.TrimSuffix(name, ".cpprof")+".cpprof")
 	for seconds := 0.5; ; seconds *= 2 {
 		info = c.object("record", map[string]any{"process": fmt.Sprint(pid), "seconds": seconds, "name": name})
-		rec, err := sampledata.Open(file)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		rec := fixture.Must(sampledata.Open(file))(c.t)
 		if rec.Samples.Len() >= 30 || seconds > 8 {
 			return info
 		}
-		if err := os.RemoveAll(file); err != nil {
-			c.t.Fatal(err)
-		}
+		fixture.Check(c.t, os.RemoveAll(file))
 	}
 }
 
@@ -186,22 +177,15 @@ func TestMCP(t *testing.T) {
 func TestMCPStaysInItsFolder(t *testing.T) {
 	c := startMCP(t)
 	outside := filepath.Join(t.TempDir(), "outside.cpprof")
-	if err := undumpFile("testdata/bob.txt", outside); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, undumpFile("testdata/bob.txt", outside))
 	if err := os.Symlink(outside, filepath.Join(c.folder, "link.cpprof")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Mkdir(filepath.Join(c.folder, "inner.cpprof"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(filepath.Join(c.folder, "inner.cpprof"), 0o777))
 	if err := os.Symlink(filepath.Join(outside, "SampleData"), filepath.Join(c.folder, "inner.cpprof", "SampleData")); err != nil {
 		t.Fatal(err)
 	}
-	relative, err := filepath.Rel(c.folder, outside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	relative := fixture.Must(filepath.Rel(c.folder, outside))(t)
 	for _, name := range []string{outside, relative, "link.cpprof", "inner.cpprof", "", "--help", "-"} {
 		c.refused("classes", map[string]any{"recording": name}, "recording")
 		c.refused("why", map[string]any{"recording": "none.cpprof", "against": name}, "recording")
@@ -228,16 +212,9 @@ func endsRecording(t *testing.T, target *fixture.Running, program, way string) {
 	folder := t.TempDir()
 	server := exec.Command(program, "mcp", "--folder", folder)
 	in, err := server.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
+	out := fixture.Must(server.StdoutPipe())(t)
+	fixture.Check(t, server.Start())
 	c := connectMCP(t, folder, server, &mcp.IOTransport{Reader: out, Writer: in})
 	file := filepath.Join(folder, "long.cpprof")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -257,9 +234,7 @@ func endsRecording(t *testing.T, target *fixture.Running, program, way string) {
 	case "terminated":
 		err = server.Process.Signal(syscall.SIGTERM)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	eventually(t, "the recording ends", func() bool {
 		r, err := sampledata.Open(file)
 		return err == nil && r.Complete() && r.End.Cause == sampledata.EndInterrupted

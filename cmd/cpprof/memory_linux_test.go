@@ -96,13 +96,8 @@ func TestMemoryOfLocksLong(t *testing.T) {
 func synthesized(t *testing.T, samples int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "run.cpprof")
-	w, err := sampledata.Create(dir, synthetic.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(synthetic.Record(w, samples, 2000, 0.05), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(sampledata.Create(dir, synthetic.Header()))(t)
+	fixture.Check(t, errors.Join(synthetic.Record(w, samples, 2000, 0.05), w.Close()))
 	return dir
 }
 
@@ -111,10 +106,7 @@ func synthesized(t *testing.T, samples int) string {
 // into JSON at once, that took ten times as much.
 func testMemoryOfLongNames(t *testing.T, cpprof string) {
 	dir := filepath.Join(t.TempDir(), "run.cpprof")
-	w, err := sampledata.Create(dir, synthetic.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(sampledata.Create(dir, synthetic.Header()))(t)
 	const names, length = 30, 1_000_000
 	var changes []sampledata.Change
 	for i := range names {
@@ -125,14 +117,10 @@ func testMemoryOfLongNames(t *testing.T, cpprof string) {
 		})
 	}
 	for i := range 20 {
-		if err := w.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond}, changes); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, w.Sample(sampledata.Sample{Time: time.Duration(i+1) * time.Millisecond}, changes))
 		changes = nil
 	}
-	if err := errors.Join(w.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, errors.Join(w.Finish(sampledata.End{Cause: sampledata.EndDuration, Time: time.Second}), w.Close()))
 	for _, args := range fixture.Third([][]string{
 		{"report", dir, "--server", "--json"}, {"report", dir, "--server"}, {"export", dir, "--to", "folded", "-o", "-"},
 	}) {

@@ -20,9 +20,7 @@ func perturbed(t *testing.T, args ...string) (map[string]perturbedQuantity, []st
 		t.Fatalf("status %d: %s", status, &errs)
 	}
 	var found struct{ Effects []perturbedQuantity }
-	if err := json.Unmarshal(out.Bytes(), &found); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(out.Bytes(), &found))
 	of := map[string]perturbedQuantity{}
 	var names []string
 	for _, e := range found.Effects {

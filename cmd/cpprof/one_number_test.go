@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/metrics"
 	"github.com/cpprof/cpprof/internal/report"
 	"github.com/cpprof/cpprof/why"
@@ -33,17 +34,12 @@ import (
 // commands.
 func TestOneNumber(t *testing.T) {
 	t.Parallel()
-	twins, err := filepath.Glob("testdata/*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	twins := fixture.Must(filepath.Glob("testdata/*.txt"))(t)
 	folder := t.TempDir()
 	var files []string
 	for _, twin := range twins {
 		file := filepath.Join(folder, strings.TrimSuffix(filepath.Base(twin), ".txt")+".cpprof")
-		if err := undumpFile(twin, file); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, undumpFile(twin, file))
 		files = append(files, file)
 	}
 	files = append(files, seldomFile(t, folder))
@@ -92,9 +88,7 @@ func otherFiles(t *testing.T, folder string) []string {
 			"shop 7/9 10.004000: 4000000 cpu-clock:\n\t46a8c2 main.main+0x20 (/tmp/shop)\n\n"),
 	} {
 		files = append(files, at(name))
-		if err := os.WriteFile(at(name), content, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(at(name), content, 0o666))
 	}
 	slices.Sort(files)
 	return files
@@ -139,12 +133,8 @@ sample 0ms processors=idle threads=5
 	}
 	text = fmt.Appendf(text, "    m0 value=3600000000\nend duration time=3650ms\n")
 	twin, file := filepath.Join(folder, "seldom.txt"), filepath.Join(folder, "seldom.cpprof")
-	if err := os.WriteFile(twin, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := undumpFile(twin, file); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(twin, text, 0o666))
+	fixture.Check(t, undumpFile(twin, file))
 	return file
 }
 
@@ -188,9 +178,7 @@ func sameNumbers(t *testing.T, file string) (compared int) {
 		sameInPage(t, file, nil)
 		return 0
 	}
-	if err := json.Unmarshal([]byte(out), &a); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out), &a))
 	classes := idleShares(t, file)
 	for i, f := range a.Findings {
 		see := a.Text[i].See
@@ -282,9 +270,7 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 	sameInTop(t, file, tree.Profile.Cost)
 	out, _ = printedBy(t, "info", file, "--json")
 	var info struct{ CPUs *metrics.Utilisation }
-	if err := json.Unmarshal([]byte(out), &info); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out), &info))
 	if u := info.CPUs; u != nil &&
 		(math.Abs(u.Share-a.Used.Share) > 1e-9 || math.Abs(u.Margin-a.Used.Margin()*a.Processors) > 1e-9 || math.Abs(u.NoCPU-a.NoCPU) > 1e-9) {
 		t.Errorf("why says that %+v of %v processors are used, and %v threads have none, info %+v", a.Used, a.Processors, a.NoCPU, *u)
@@ -295,15 +281,9 @@ func sameCPUs(t *testing.T, file string, a *whyAnswer) {
 // used, if top looks at the whole recording.
 func sameInTop(t *testing.T, file string, used float64) {
 	t.Helper()
-	s, err := (&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := fixture.Must((&viewFlags{inputFlags: inputFlags{err: io.Discard}}).open(file))(t)
 	r := s.recording
-	top, err := report.Latest(r, r, s.config, s.options, r.Samples.Time(r.Samples.Len()-1)+time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	top := fixture.Must(report.Latest(r, r, s.config, s.options, r.Samples.Time(r.Samples.Len()-1)+time.Second))(t)
 	want := ", processors " + decimal.NewFromFloat(used).Mul(decimal.New(100, 0)).StringFixed(0) + " % busy"
 	if line := top.Lines()[0]; !strings.HasSuffix(line, want) {
 		t.Errorf("top says %q, want %q", line, want)
@@ -332,9 +312,7 @@ func sameLocks(t *testing.T, file string) {
 		return // a profile has no locks
 	}
 	var locks waitsAnswer
-	if err := json.Unmarshal([]byte(out), &locks); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out), &locks))
 	out, _ = printedBy(t, "info", file, "--json")
 	var info struct{ Locks waitsAnswer }
 	// its locks are a number here
@@ -345,9 +323,7 @@ func sameLocks(t *testing.T, file string) {
 	var classes struct {
 		Classes []struct{ Hits map[string]*big.Rat }
 	}
-	if err := json.Unmarshal([]byte(out), &classes); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out), &classes))
 	waits := new(big.Rat)
 	for _, c := range classes.Classes {
 		waits.Add(waits, c.Hits["MONITOR"])
@@ -370,9 +346,7 @@ func sameForAssistants(t *testing.T, file string) {
 	t.Helper()
 	c := startMCP(t)
 	name := filepath.Base(file)
-	if err := os.CopyFS(filepath.Join(c.folder, name), os.DirFS(file)); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.CopyFS(filepath.Join(c.folder, name), os.DirFS(file)))
 	for tool, number := range map[string]string{
 		"why": `"share": *(\{[^}]*\})`, "locks": `"attributed_share": *([0-9.]+)`, "classes": `"idle": *([0-9.e-]+)`, "report": `"cost": *([0-9.]+)`,
 	} {
@@ -439,9 +413,7 @@ func sameInPage(t *testing.T, file string, a *whyAnswer) {
 	}
 	out, _ := printedBy(t, "why", "--json", file)
 	var usual whyAnswer
-	if err := json.Unmarshal([]byte(out), &usual); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal([]byte(out), &usual))
 	data := pageData(t, page)
 	for _, f := range usual.Text {
 		quoted, _ := json.Marshal(f.Finding)
@@ -457,10 +429,7 @@ var packedData = regexp.MustCompile(`[A-Za-z0-9+/=]{200,}`)
 // pageData returns the data of a page.
 func pageData(t *testing.T, page string) []byte {
 	t.Helper()
-	html, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := fixture.Must(os.ReadFile(page))(t)
 	var data []byte
 	for _, text := range packedData.FindAll(html, -1) {
 		if packed, err := base64.StdEncoding.DecodeString(string(text)); err == nil {

@@ -38,9 +38,7 @@ func TestProbesAreOutAtTheEnd(t *testing.T) {
 			}
 			p, said := self(t, args...), &written{}
 			p.Stdout, p.Stderr = said, said
-			if err := p.Start(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, p.Start())
 			t.Cleanup(func() { p.Process.Kill() })
 			ended := make(chan error, 1)
 			go func() { ended <- p.Wait() }()
@@ -80,11 +78,7 @@ func awaitInstruments(t *testing.T, pid int, said *written) {
 
 func changed(t *testing.T, pid int) []uint64 {
 	t.Helper()
-	places, err := fixture.ChangedCode(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return places
+	return fixture.Must(fixture.ChangedCode(pid))(t)
 }
 
 // TestTooManyProbesLong asks for probes that could not be taken out in time.
@@ -117,9 +111,7 @@ func TestWhyProbesAreOutAtTheEndLong(t *testing.T) {
 	p, said := self(t, "why", "--probes", "-d", patience, "-o", filepath.Join(t.TempDir(), "run.cpprof"),
 		"-p", strconv.Itoa(target.Pid())), &written{}
 	p.Stdout, p.Stderr = said, said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill() })
 	awaitInstruments(t, target.Pid(), said)
 	p.Process.Signal(os.Interrupt)

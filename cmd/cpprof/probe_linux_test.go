@@ -29,10 +29,7 @@ func TestProbeLive(t *testing.T) {
 	if err != nil || !strings.Contains(string(said), "main.leaf: it has no frame") || !strings.Contains(string(said), "the probes are out") {
 		t.Fatalf("%v: %s", err, said)
 	}
-	again, err := self(t, "probe", "--json", file).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := fixture.Must(self(t, "probe", "--json", file).Output())(t)
 	var got struct {
 		Probes []struct {
 			Function, Instrument string
@@ -41,9 +38,7 @@ func TestProbeLive(t *testing.T) {
 			Sites                []struct{ Caller string }
 		}
 	}
-	if err := json.Unmarshal(again, &got); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(again, &got))
 	if len(got.Probes) != 1 || got.Probes[0].Function != "main.work" || got.Probes[0].Calls == 0 {
 		t.Fatalf("%s", again)
 	}
@@ -64,9 +59,7 @@ func TestProbeLive(t *testing.T) {
 func startProbed(t *testing.T) *fixture.Running {
 	t.Helper()
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { in.Close(); out.Close() })
 	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
 	needsTracing(t, target.Pid())
@@ -89,9 +82,7 @@ func startProbe(t *testing.T, target *fixture.Running) *probing {
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	p := &probing{Cmd: self(t, "probe", "-o", file, "-p", strconv.Itoa(target.Pid()), "main.work"), file: file, ended: make(chan error, 1)}
 	p.Stdout, p.Stderr = &p.said, &p.said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill() })
 	go func() { p.ended <- p.Wait() }()
 	await(t, "samples of a program that is probed", func() bool {
@@ -162,10 +153,7 @@ func TestRecordCalls(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	again, err := self(t, "calls", "--json", file, "main.work").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := fixture.Must(self(t, "calls", "--json", file, "main.work").Output())(t)
 	var got struct {
 		Source    string
 		Windows   int
@@ -177,9 +165,7 @@ func TestRecordCalls(t *testing.T) {
 			End    bool  `json:"cut_end"`
 		}
 	}
-	if err := json.Unmarshal(again, &got); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, json.Unmarshal(again, &got))
 	if got.Source != "uprobes" || got.Windows == 0 || len(got.Arguments) != 2 || len(got.Calls) < 10 {
 		t.Fatalf("%.2000s", again)
 	}

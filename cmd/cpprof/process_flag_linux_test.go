@@ -13,14 +13,9 @@ import (
 // programCalled returns a copy of a test program under another name.
 func programCalled(t *testing.T, name string) string {
 	t.Helper()
-	built, err := os.ReadFile(fixture.Build(t, "mutex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := fixture.Must(os.ReadFile(fixture.Build(t, "mutex")))(t)
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, built, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(path, built, 0o777))
 	return path
 }
 

@@ -140,18 +140,11 @@ func basisOf(t *testing.T, text string) (warnings []sampledata.Warning, complete
 // beside it the recording as text.
 func writeRecording(t *testing.T, path string, r *sampledata.Recording) {
 	t.Helper()
-	if err := r.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Write(path))
 	writeSession(t, path)
-	twin, err := os.Create(path + ".txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	twin := fixture.Must(os.Create(path + ".txt"))(t)
 	defer twin.Close()
-	if err := sampledata.WriteText(twin, r); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sampledata.WriteText(twin, r))
 }
 
 // A slowSink lets the writer flush once, halfway, so that the
@@ -171,29 +164,17 @@ func (s *slowSink) Sample(sample sampledata.Sample, changes []sampledata.Change)
 // writeCut writes a recording that was cut within its second block.
 func writeCut(t *testing.T, path string) {
 	t.Helper()
-	w, err := sampledata.Create(path, synthetic.Header())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(synthetic.Record(&slowSink{w, 30}, 60, 12, 0.3), w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	w := fixture.Must(sampledata.Create(path, synthetic.Header()))(t)
+	fixture.Check(t, errors.Join(synthetic.Record(&slowSink{w, 30}, 60, 12, 0.3), w.Close()))
 	data := filepath.Join(path, "SampleData")
-	info, err := os.Stat(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(data, info.Size()-100); err != nil {
-		t.Fatal(err)
-	}
+	info := fixture.Must(os.Stat(data))(t)
+	fixture.Check(t, os.Truncate(data, info.Size()-100))
 }
 
 func writeSession(t *testing.T, recording string) {
 	t.Helper()
 	state := &session.State{Windows: []session.Window{new(session.Profile), new(session.Locks)}}
-	if err := state.Save(recording); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, state.Save(recording))
 }
 
 // recordings writes a complete recording, a truncated one, and
@@ -211,12 +192,8 @@ func recordings(t *testing.T) (whole, cut, endless string) {
 		t.Fatalf("%v: the cut leaves nothing, or all", err)
 	}
 	twin := new(strings.Builder)
-	if err := sampledata.WriteText(twin, left); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(cut+".txt", []byte(twin.String()), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, sampledata.WriteText(twin, left))
+	fixture.Check(t, os.WriteFile(cut+".txt", []byte(twin.String()), 0o666))
 	r.End = nil
 	writeRecording(t, endless, r)
 	return whole, cut, endless

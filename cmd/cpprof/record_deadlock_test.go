@@ -53,14 +53,8 @@ func TestRecordPrintsADeadlock(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, &says.said)
 		}
 	}
-	r, err := sampledata.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := locks.Summarise(r, views.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(file))(t)
+	a := fixture.Must(locks.Summarise(r, views.Options{}))(t)
 	if len(a.Deadlocks) != 1 {
 		t.Fatalf("%d deadlocks", len(a.Deadlocks))
 	}
@@ -81,10 +75,7 @@ func recordedFrom(t *testing.T, target *fixture.Running) (file, said string) {
 	for length := time.Second; length < time.Minute; length *= 2 {
 		file = filepath.Join(t.TempDir(), "run.cpprof")
 		said = ran(t, "record", "-o", file, "-d", length.String(), "--rate", "200", "-p", strconv.Itoa(target.Pid()))
-		r, err := sampledata.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(sampledata.Open(file))(t)
 		if r.Samples.Len() >= 20 {
 			return file, said
 		}

@@ -116,10 +116,7 @@ func TestRecordFollowsSeveral(t *testing.T) {
 	r.finish(t, 0, sampledata.EndExited)
 	var programs []string
 	for _, file := range []string{r.file, second} {
-		rec, err := sampledata.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rec := fixture.Must(sampledata.Open(file))(t)
 		programs = append(programs, filepath.Base(rec.Header.Command[0]))
 	}
 	slices.Sort(programs)
@@ -194,10 +191,7 @@ func TestRecordFollowsExec(t *testing.T) {
 				t.Errorf("status %d, want the last program's 5: %s", got, r.stderr.String())
 			}
 			for i, file := range files {
-				rec, err := sampledata.Open(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				rec := fixture.Must(sampledata.Open(file))(t)
 				want := sampledata.EndExec
 				if i == len(files)-1 {
 					want = sampledata.EndExited
@@ -271,9 +265,7 @@ func TestRecordFollowedInterrupt(t *testing.T) {
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
 	r.Cmd = self(t, "record", "-o", r.file, "--", "go", "-C", dir, "test", "-count=1", "./one", "-args", stop)
 	r.Stderr = &r.stderr
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Start())
 	r.sampled(t, r.file)
 	syscall.Kill(-r.Process.Pid, syscall.SIGINT)
 	r.Wait()

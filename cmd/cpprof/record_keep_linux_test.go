@@ -32,13 +32,8 @@ func stalling(t *testing.T, stalls int) (target *fixture.Running, dir string) {
 func keeping(t *testing.T, dir string, args ...string) (c *exec.Cmd, said *bufio.Scanner) {
 	t.Helper()
 	c = self(t, append([]string{"record", "-o", filepath.Join(dir, "run.cpprof")}, args...)...)
-	errs, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	errs := fixture.Must(c.StderrPipe())(t)
+	fixture.Check(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill() })
 	return c, bufio.NewScanner(errs)
 }
@@ -63,10 +58,7 @@ func keptRecording(t *testing.T, dir string, n int) (string, *sampledata.Recordi
 	if n > 1 {
 		name = fmt.Sprintf("run.%d.cpprof", n)
 	}
-	r, err := sampledata.Open(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(filepath.Join(dir, name)))(t)
 	return filepath.Join(dir, name), r
 }
 
@@ -87,20 +79,14 @@ func TestKeepStallsLong(t *testing.T) {
 		if d := r.End.Time; d < 3500*time.Millisecond && i > 0 || d > 4100*time.Millisecond {
 			t.Errorf("%s has %v, want 4 s", file, d)
 		}
-		out, err := self(t, "why", "--json", file).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fixture.Must(self(t, "why", "--json", file).Output())(t)
 		var answer struct {
 			Findings []any
 		}
 		if err := json.Unmarshal(out, &answer); err != nil || len(answer.Findings) == 0 {
 			t.Fatalf("%s: no finding: %v: %s", file, err, out)
 		}
-		kind, err := target.Out.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		kind := fixture.Must(target.Out.ReadString('\n'))(t)
 		want := "main.(*server)." + strings.TrimSpace(kind)
 		if first, _ := json.Marshal(answer.Findings[0]); !strings.Contains(string(first), want) {
 			t.Errorf("%s: the first finding does not name %s: %s", file, want, first)
@@ -119,9 +105,7 @@ func TestKeepIfAsked(t *testing.T) {
 	target, dir := stalling(t, 9)
 	c, said := keeping(t, dir, "--keep", "1s", "-p", strconv.Itoa(target.Pid()))
 	time.Sleep(2 * time.Second)
-	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Process.Signal(syscall.SIGUSR1))
 	awaitLine(t, said, "it was asked for (user defined signal 1): kept the last 1s in ")
 	file, r := keptRecording(t, dir, 1)
 	if n := r.Samples.Len(); n == 0 || r.End.Time > 1100*time.Millisecond || !strings.Contains(r.End.Detail, "it was asked for") {
@@ -131,9 +115,7 @@ func TestKeepIfAsked(t *testing.T) {
 		t.Errorf("info: %s", out)
 	}
 	time.Sleep(time.Second / 2) // there are samples since then
-	if err := target.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, target.Process.Kill())
 	awaitLine(t, said, "kept the last 1s in ")
 	if _, r := keptRecording(t, dir, 2); r.Samples.Len() == 0 || r.End.Cause != sampledata.EndKilled && r.End.Cause != sampledata.EndExited {
 		t.Errorf("after the program was killed: %d samples, %+v", r.Samples.Len(), r.End)
@@ -167,22 +149,14 @@ func TestKeepNotWritable(t *testing.T) {
 	c, said := keeping(t, dir, "--keep", "1s", "-n", "1", "-p", strconv.Itoa(target.Pid()))
 	time.Sleep(2 * time.Second)
 	other := dir + ".elsewhere"
-	if err := os.Rename(dir, other); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Rename(dir, other))
 	t.Cleanup(func() { os.RemoveAll(other) })
-	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Process.Signal(syscall.SIGUSR1))
 	if line := awaitLine(t, said, "but the last seconds can't be kept: "); !strings.Contains(line, "no such file") {
 		t.Error(line)
 	}
-	if err := os.Rename(other, dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Rename(other, dir))
+	fixture.Check(t, c.Process.Signal(syscall.SIGUSR1))
 	awaitLine(t, said, "(1 of 1)")
 	awaitLine(t, said, "1 recording kept, as many as --count allows")
 	if _, r := keptRecording(t, dir, 1); r.Samples.Len() == 0 {
@@ -208,19 +182,13 @@ func TestKeepFullDisk(t *testing.T) {
 	if err := os.WriteFile(fill, make([]byte, 40<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
 		t.Fatalf("the disk is not full: %v", err)
 	}
-	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Process.Signal(syscall.SIGUSR1))
 	awaitLine(t, said, "no space left on device")
 	if _, err := os.Stat(filepath.Join(dir, "run.cpprof")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("something is left: %v", err)
 	}
-	if err := os.Remove(fill); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Process.Signal(syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Remove(fill))
+	fixture.Check(t, c.Process.Signal(syscall.SIGUSR1))
 	awaitLine(t, said, "(1 of 1)")
 	if _, r := keptRecording(t, dir, 1); r.Samples.Len() == 0 {
 		t.Error("no samples")

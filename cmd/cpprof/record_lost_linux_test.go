@@ -23,9 +23,7 @@ func TestRecordStaysForTheProgram(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			r := startRecording(t, "--", program, mode)
 			launched := int(r.recording(t).Header.PID)
-			if err := os.RemoveAll(r.file); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, os.RemoveAll(r.file))
 			r.says(t, "was removed or moved while the recording was made")
 			r.says(t, fmt.Sprintf("the launched program continues as process %d, and is not recorded", launched))
 			if r.ended() {
@@ -49,9 +47,7 @@ func (r *recorder) says(t *testing.T, text string) {
 func TestRecordOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	cpprof := filepath.Join(t.TempDir(), "cpprof") // under this name the test binary runs as cpprof
-	if err := os.Symlink(self(t).Path, cpprof); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Symlink(self(t).Path, cpprof))
 	const script = `mount -t tmpfs -o size=16k tmpfs "$0" && echo mounted >&2 && exec "$@"`
 	small := t.TempDir()
 	r := &recorder{file: filepath.Join(small, "run.cpprof")}
@@ -70,9 +66,7 @@ func TestRecordOnAFullDisk(t *testing.T) {
 	var launched int
 	r.says(t, "continues as process")
 	_, rest, _ := strings.Cut(r.stderr.String(), "continues as process ")
-	if _, err := fmt.Sscanf(rest, "%d", &launched); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(fmt.Sscanf(rest, "%d", &launched))(t)
 	syscall.Kill(launched, syscall.SIGUSR1)
 	r.Wait()
 	if status := r.ProcessState.ExitCode(); status != 7 {

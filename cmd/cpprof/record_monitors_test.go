@@ -29,9 +29,7 @@ func TestRecordMonitors(t *testing.T) {
 			for end := r.lastSample(t) + 1500*time.Millisecond; r.lastSample(t) < end; {
 				time.Sleep(20 * time.Millisecond)
 			}
-			if err := r.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, r.Process.Signal(os.Interrupt))
 			if err := r.Wait(); err != nil {
 				t.Fatalf("%v: %s", err, &r.stderr)
 			}
@@ -74,9 +72,7 @@ func TestRecordVariables(t *testing.T) {
 	needsTracing(t, target.Pid())
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if err := os.WriteFile("cpprof.yaml", []byte("monitors: [main.q.size, main.nothing]\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile("cpprof.yaml", []byte("monitors: [main.q.size, main.nothing]\n"), 0o666))
 	var out, errs bytes.Buffer
 	pid := fmt.Sprint(target.Pid())
 	run := func(args ...string) int {
@@ -114,10 +110,7 @@ func TestRecordVariables(t *testing.T) {
 	if _, err := os.Stat("b.cpprof"); err == nil {
 		t.Error("a recording without samples is left")
 	}
-	kept, err := os.ReadFile("a.cpprof/SampleData")
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := fixture.Must(os.ReadFile("a.cpprof/SampleData"))(t)
 	if code := run("record", "-f", "-d", "2s", "-o", "a.cpprof", "-m", "main.nothing", "-p", pid); code != exitFailed {
 		t.Errorf("%d: %s", code, &errs)
 	}

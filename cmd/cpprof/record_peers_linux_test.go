@@ -25,9 +25,7 @@ func TestTwoRecordingsLong(t *testing.T) {
 	if _, err := cmd.StdinPipe(); err != nil { // it ends with its input
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()

@@ -36,10 +36,7 @@ func TestSecretsInCommandLines(t *testing.T) {
 			args = append(args, "--full-command")
 		}
 		output(args...)
-		r, err := sampledata.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(sampledata.Open(file))(t)
 		recorded := strings.Join(r.Header.Command, " ")
 		if got := strings.Count(recorded, secret); full != (got == 4) || !full && got > 0 || !strings.HasPrefix(recorded, program+" wait --password=") {
 			t.Errorf("recorded is %q, with the secrets: %v", recorded, full)
@@ -62,10 +59,7 @@ func TestSecretsInCommandLines(t *testing.T) {
 	// A launched program, which cpprof does not read from /proc.
 	r := startRecording(t, "--", program, "wait", "--password="+secret)
 	defer r.Process.Kill()
-	recorded, err := sampledata.Open(r.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := fixture.Must(sampledata.Open(r.file))(t)
 	defer syscall.Kill(int(recorded.Header.PID), syscall.SIGKILL)
 	if text := output("info", "--json", r.file); strings.Contains(text, secret) || !strings.Contains(text, "--password=***") {
 		t.Errorf("info prints\n%s", text)

@@ -57,9 +57,7 @@ func TestStuckSuspended(t *testing.T) {
 	var out written
 	c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
 	c.Stdout = &out
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Start())
 	suspendOften(t, c.Process, target, 20)
 	if err := c.Wait(); err != nil || !strings.Contains(out.String(), "are stuck for good") {
 		t.Errorf("%v: %s", err, out.String())
@@ -171,21 +169,15 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	t.Parallel()
 	program := fixture.Build(t, "lifecycle")
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer out.Close()
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	cpprof := filepath.Join(t.TempDir(), "cpprof") // under this name the test binary runs as cpprof
-	if err := os.Symlink(self(t).Path, cpprof); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Symlink(self(t).Path, cpprof))
 	cmd := exec.Command("sh", "-c", `trap "" HUP INT TSTP; exec "$@"`, "sh",
 		cpprof, "record", "-o", file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0", "--", program, "wait")
 	cmd.Stdout = in
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, cmd.Start())
 	in.Close()
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
@@ -210,10 +202,7 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 	if _, err := io.ReadFull(out, make([]byte, 20)); err != nil {
 		t.Errorf("the program has ended: %v", err)
 	}
-	rec, err := sampledata.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rec := fixture.Must(sampledata.Open(file))(t)
 	before := rec.Samples.Len()
 	await(t, "samples after the signals", func() bool {
 		rec, err := sampledata.Open(file)
@@ -224,9 +213,7 @@ func TestRecordKeepsIgnoredSignals(t *testing.T) {
 func ignores(t *testing.T, pid int, sig syscall.Signal) bool {
 	t.Helper()
 	var mask uint64
-	if _, err := fmt.Sscanf(threadStatus(pid, fmt.Sprint(pid), "SigIgn"), "%x", &mask); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(fmt.Sscanf(threadStatus(pid, fmt.Sprint(pid), "SigIgn"), "%x", &mask))(t)
 	return mask>>(sig-1)&1 != 0
 }
 
@@ -277,14 +264,10 @@ func TestSignalsAtAnyMomentLong(t *testing.T) {
 func endAtAnyMoment(t *testing.T, c *exec.Cmd, ends syscall.Signal) time.Duration {
 	t.Helper()
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer out.Close()
 	c.Stdout, c.Stderr = in, in
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Start())
 	in.Close()
 	if ends != syscall.SIGPIPE {
 		go io.Copy(io.Discard, out)
@@ -313,20 +296,14 @@ func TestRecordUnread(t *testing.T) {
 		command, rest, _ := strings.Cut(words, " ")
 		c := self(t, append([]string{command, "-d", "200ms", "-o", file}, strings.Fields(rest)...)...)
 		out, in, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		c.Stdout, c.Stderr = in, in
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Start())
 		in.Close()
 		lines := bufio.NewScanner(out)
 		for strings.Contains(line, "PROGRAM") && lines.Scan() && lines.Text() != "ready" { // it says that itself
 		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, lines.Err())
 		out.Close()
 		if err := c.Wait(); c.ProcessState.ExitCode() != status {
 			t.Errorf("%s: %v, want status %d", line, err, status)
@@ -349,15 +326,11 @@ func TestSignalsAtAnyMomentLaunchedLong(t *testing.T) {
 	alone := 0
 	for i := range 24 {
 		out, in, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, err)
 		file := filepath.Join(t.TempDir(), "run.cpprof")
 		c := self(t, "record", "-o", file, "--", program, "wait")
 		c.Stdout = in
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Start())
 		in.Close()
 		time.Sleep(rand.N(700 * time.Millisecond))
 		c.Process.Signal([]syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i%3])

@@ -29,10 +29,7 @@ import (
 // process of its own.
 func self(t testing.TB, args ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := fixture.Must(os.Executable())(t)
 	cmd := exec.Command(exe, args...)
 	cmd.Args[0] = "cpprof"
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=") // for modules that it builds
@@ -74,9 +71,7 @@ func startRecording(t *testing.T, args ...string) *recorder {
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
 	r.Cmd = self(t, append([]string{"record", "-o", r.file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0"}, args...)...)
 	r.Stderr = &r.stderr
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Start())
 	t.Cleanup(func() { r.Process.Kill() })
 	for {
 		if rec, err := sampledata.Open(r.file); err == nil && rec.Samples.Len() > 0 {
@@ -278,10 +273,7 @@ func TestRecordBounds(t *testing.T) {
 		if out, err := self(t, args...).CombinedOutput(); err != nil {
 			t.Fatalf("record %q: %v: %s", c.args, err, out)
 		}
-		rec, err := sampledata.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rec := fixture.Must(sampledata.Open(file))(t)
 		if got := rec.Header.Sampler; got.MaxOverhead != c.overhead || got.MaxCPU != c.cpu {
 			t.Errorf("record %q: bounds %v and %v, want %v and %v", c.args, got.MaxOverhead, got.MaxCPU, c.overhead, c.cpu)
 		}
@@ -295,12 +287,8 @@ func TestYieldFlag(t *testing.T) {
 		var f samplerFlags
 		c := &cobra.Command{}
 		f.add(c)
-		if err := c.ParseFlags(args); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.check(c); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.ParseFlags(args))
+		fixture.Check(t, f.check(c))
 		if asked := slices.Contains(args, "--max-cpu"); f.options.Yield == asked {
 			t.Errorf("%q: yields %v", args, f.options.Yield)
 		}
@@ -311,24 +299,17 @@ func TestYieldFlag(t *testing.T) {
 func launchRecording(t *testing.T, program string, args ...string) (*recorder, io.Reader) {
 	t.Helper()
 	out, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	t.Cleanup(func() { out.Close() })
 	r := &recorder{file: filepath.Join(t.TempDir(), "run.cpprof")}
 	args = append([]string{"record", "-o", r.file, "--rate", "100", "--max-overhead", "20%", "--max-cpu", "0"}, args...)
 	r.Cmd = self(t, append(args, "--", program, "wait")...)
 	// Standard error is a file: the target has it, too, and Wait
 	// would wait for both to close a pipe.
-	errs, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errs := fixture.Must(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	t.Cleanup(func() { errs.Close() })
 	r.Stdout, r.Stderr = in, errs
-	if err := r.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Start())
 	in.Close()
 	for {
 		rec, err := sampledata.Open(r.file)
@@ -348,15 +329,10 @@ func launchRecording(t *testing.T, program string, args ...string) (*recorder, i
 // header as one for another processor.
 func writeForeign(t *testing.T, program, to string) {
 	t.Helper()
-	text, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(os.ReadFile(program))(t)
 	const machine = 18 // offset of e_machine in an ELF header
 	binary.LittleEndian.PutUint16(text[machine:], uint16(elf.EM_386))
-	if err := os.WriteFile(to, text, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(to, text, 0o755))
 }
 
 // If a program can't be recorded, one line says why, and what to do.
@@ -372,9 +348,7 @@ func TestRecordRefuses(t *testing.T) {
 	foreign := filepath.Join(dir, "foreign")
 	writeForeign(t, stripped, foreign)
 	for name, mode := range map[string]os.FileMode{script: 0o755, text: 0o644} {
-		if err := os.WriteFile(name, []byte("#!/bin/sh\nsleep 1\n"), mode); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(name, []byte("#!/bin/sh\nsleep 1\n"), mode))
 	}
 	sleep := exec.Command("sleep", "100")
 	if err := sleep.Start(); err != nil {

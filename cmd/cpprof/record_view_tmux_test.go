@@ -63,10 +63,7 @@ func TestRecordViewLong(t *testing.T) {
 // finished reads a recording that has been finished.
 func finished(t *testing.T, folder string) *sampledata.Recording {
 	t.Helper()
-	r, err := sampledata.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(folder))(t)
 	if r.End == nil || r.Samples.Len() == 0 {
 		t.Fatalf("the recording is not complete: %d samples, end %v", r.Samples.Len(), r.End)
 	}
@@ -83,13 +80,8 @@ func viewUntilTheProgramEnds(t *testing.T, p *pane, folder string) {
 	if strings.Contains(screen, "....") {
 		t.Errorf("the program's output is on the screen:\n%s", screen)
 	}
-	growing, err := sampledata.Open(filepath.Join(folder, "run.cpprof"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(int(growing.Header.PID), syscall.SIGUSR1); err != nil {
-		t.Fatal(err)
-	}
+	growing := fixture.Must(sampledata.Open(filepath.Join(folder, "run.cpprof")))(t)
+	fixture.Check(t, syscall.Kill(int(growing.Header.PID), syscall.SIGUSR1))
 	p.waits(`■ the recording has ended: `)
 	p.waits(` ■ ended *$`)
 	p.keys("Enter", "q")

@@ -39,16 +39,11 @@ func TestRegressionOfAProcessLong(t *testing.T) {
 		{"--server", "main.(*journal).publish"},
 		{"--thread=main.worker", "main.(*journal).add"}, // most of it is waiting for the lock
 	} {
-		out, err := self(t, "find", after, "--against", before, c.view, "--json").Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := fixture.Must(self(t, "find", after, "--against", before, c.view, "--json").Output())(t)
 		var found struct {
 			Bottlenecks []struct{ Path []string }
 		}
-		if err := json.Unmarshal(out, &found); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, json.Unmarshal(out, &found))
 		if len(found.Bottlenecks) == 0 || !slices.Contains(found.Bottlenecks[0].Path, c.culprit) {
 			t.Errorf("%s: the first entry is not in %s:\n%s", c.view, c.culprit, out)
 		}

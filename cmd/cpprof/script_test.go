@@ -56,18 +56,10 @@ func endAtSignals() {
 // regression. "cpprof" runs in the process of the test, "exec
 // cpprof" in its own: so do lines with an input.
 func TestScripts(t *testing.T) {
-	folder, err := filepath.Abs("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := fixture.Must(filepath.Abs("testdata"))(t)
+	exe := fixture.Must(os.Executable())(t)
 	bin := t.TempDir()
-	if err := os.Symlink(exe, filepath.Join(bin, "cpprof")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Symlink(exe, filepath.Join(bin, "cpprof")))
 	var alone sync.Mutex // the working directory is the process's
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join(folder, "script"),

@@ -80,9 +80,7 @@ func TestSilentPageSignalsLong(t *testing.T) {
 			for range 2 {
 				c := self(t, args...)
 				c.Dir = t.TempDir()
-				if err := c.Start(); err != nil {
-					t.Fatal(err)
-				}
+				fixture.Check(t, c.Start())
 				t.Cleanup(func() { c.Process.Kill() })
 				started = append(started, c)
 			}
@@ -105,9 +103,7 @@ func TestDumpSilentPage(t *testing.T) {
 			var out, said written
 			c := self(t, "dump-goroutines", "--backend", backend, "-p", fmt.Sprint(target.Pid()))
 			c.Stdout, c.Stderr = &out, &said
-			if err := c.Start(); err != nil {
-				t.Fatal(err)
-			}
+			fixture.Check(t, c.Start())
 			endsSoon(t, c)
 			if !strings.Contains(out.String(), "main.main.func1") {
 				t.Errorf("%s: %s%s", backend, out.String(), said.String())
@@ -130,9 +126,7 @@ func TestStuckSilentPage(t *testing.T) {
 		var out written
 		c := self(t, "stuck", "-p", fmt.Sprint(target.Pid()), "--max-halt", "500ms")
 		c.Stdout = &out
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Start())
 		endsSoon(t, c)
 		s := out.String()
 		if !strings.Contains(s, "No claim is made: a page of the heap can't be read") || strings.Contains(s, "stuck for good") {
@@ -222,9 +216,7 @@ func TestSilentExecutableLong(t *testing.T) {
 	} {
 		c := self(t, args...)
 		c.Dir, c.Stderr = t.TempDir(), &written{}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, c.Start())
 		t.Cleanup(func() { c.Process.Kill() })
 		started = append(started, c)
 	}
@@ -263,9 +255,7 @@ func testVanishingPage(t *testing.T, hit func(*recorder), args ...string) {
 	r := startRecording(t, append(args,
 		"--rate", "1000", "--max-overhead", "100%", "-p", fmt.Sprint(target.Pid()))...)
 	target.Process.Signal(syscall.SIGUSR1)
-	if _, err := target.Out.ReadString('!'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(target.Out.ReadString('!'))(t)
 	hit(r)
 	endsSoon(t, r.Cmd)
 	if !strings.Contains(r.stderr.String(), "does not return") {

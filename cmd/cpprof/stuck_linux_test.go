@@ -161,9 +161,7 @@ func crash(t *testing.T, program, filter string) string {
 	cmd := exec.Command("sh", "-c", "ulimit -c unlimited && echo "+filter+" > /proc/self/coredump_filter && exec "+program)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOTRACEBACK=crash")
 	cmd.Stdout, _ = os.Create(filepath.Join(dir, "out"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, cmd.Start())
 	for b := []byte(nil); !strings.Contains(string(b), "ready"); time.Sleep(10 * time.Millisecond) {
 		b, _ = os.ReadFile(filepath.Join(dir, "out"))
 	}
@@ -197,13 +195,8 @@ func TestStuckCore(t *testing.T) {
 		t.Errorf("without the heap: status %d: %s", status, errs)
 	}
 	damaged := filepath.Join(t.TempDir(), "core")
-	whole, err := os.ReadFile(dump)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(damaged, whole[:len(whole)/2], 0o666); err != nil {
-		t.Fatal(err)
-	}
+	whole := fixture.Must(os.ReadFile(dump))(t)
+	fixture.Check(t, os.WriteFile(damaged, whole[:len(whole)/2], 0o666))
 	text, errs, _ = runStuck(t, damaged, "--program", program)
 	if strings.Contains(text, "are stuck for good") {
 		t.Errorf("of half a core dump: %s%s", text, errs)

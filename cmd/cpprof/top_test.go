@@ -126,15 +126,10 @@ func TestFeedRoundsLong(t *testing.T) {
 // feedRounds waits for a few rounds.
 func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler.FeedOptions) {
 	p, attach, err := find(terminal{err: t.Output()}, target.Pid(), backend)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer p.Release()
 	o.Attach, o.Overlap, o.Options = attach, 50*time.Millisecond, sampler.Options{Rate: 100, Jitter: 1}
-	feed, err := sampler.StartFeed(t.Context(), p, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	feed := fixture.Must(sampler.StartFeed(t.Context(), p, o))(t)
 	starts := map[time.Time]bool{}
 	for len(starts) < 4 {
 		select {
@@ -147,9 +142,7 @@ func feedRounds(t *testing.T, target *fixture.Running, backend string, o sampler
 		if r.Samples.Len() == 0 && len(starts) > 0 {
 			t.Fatal("there is nothing to show after a round")
 		}
-		if err := r.Check(); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, r.Check())
 		if r.Samples.Len() > 0 {
 			starts[r.Header.Start] = true
 		}

@@ -23,9 +23,7 @@ func TestBusiestClassesInTurnLong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.cpprof")
 	writeRecording(t, path, r)
 	classes, err := views.Classes(r, views.Options{LeaveOutIdle: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	want := views.Busiest(classes)
 	if len(want) < 2 {
 		t.Fatalf("only %q are busy", want)

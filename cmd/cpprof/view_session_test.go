@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine"
 	"github.com/cpprof/cpprof/tui"
 	"github.com/cpprof/cpprof/tui/session"
@@ -26,23 +27,13 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 		Windows: []session.Window{&session.Profile{Steps: []refine.Step{{Kind: refine.KindDown, Text: "*"}}}, &session.Profile{Class: "go:x"}},
 		Active:  1,
 	}
-	if err := kept.Save(folder); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, kept.Save(folder))
 	var f viewFlags
 	c := &cobra.Command{}
 	f.addView(c, terminal{})
-	if err := c.ParseFlags([]string{"--set", "accounting=processors", "--span", ",1.2s"}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := f.restored(c.Flags(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.ParseFlags([]string{"--set", "accounting=processors", "--span", ",1.2s"}))
+	s := fixture.Must(f.open(folder))(t)
+	state := fixture.Must(f.restored(c.Flags(), s))(t)
 	want := views.Options{Accounting: views.Processors, Classes: views.ClassBy{Site: true}, Span: views.Span{To: 1200 * time.Millisecond}}
 	if o := state.Options; o.Accounting != want.Accounting || o.Classes != want.Classes || o.Span != want.Span {
 		t.Errorf("the options are %+v, want %+v", o, want)
@@ -56,9 +47,7 @@ func TestFlagsComeBeforeTheSession(t *testing.T) {
 // and replaces it.
 func TestViewOfADamagedSession(t *testing.T) {
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
-	if err := os.WriteFile(session.Path(folder), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(session.Path(folder), []byte("{"), 0o666))
 	t.Setenv("TERM", "xterm")
 	var errs strings.Builder
 	status := run(t.Context(), []string{"view", folder}, terminal{err: &errs, inIsTerminal: true, outIsTerminal: true})

@@ -50,9 +50,7 @@ func showOnPTY(t *testing.T) *shown {
 
 func (s *shown) write(keys string) {
 	s.t.Helper()
-	if _, err := io.WriteString(s.pty, keys); err != nil {
-		s.t.Fatal(err)
-	}
+	fixture.Must(io.WriteString(s.pty, keys))(s.t)
 }
 
 // readUntil reads the terminal until a text was drawn. A program
@@ -140,9 +138,7 @@ func TestTheAnalyzerEndsLong(t *testing.T) {
 
 func (s *shown) signal(sig syscall.Signal) {
 	s.t.Helper()
-	if err := s.Process.Signal(sig); err != nil {
-		s.t.Fatal(err)
-	}
+	fixture.Check(s.t, s.Process.Signal(sig))
 }
 
 // A signal ends the Analyzer in a terminal that doesn't take its

@@ -101,14 +101,9 @@ func compare(t *testing.T, name, screen string) {
 	t.Helper()
 	file := filepath.Join("testdata", "screens", name+".txt")
 	if os.Getenv("UPDATE_SCRIPTS") != "" {
-		if err := os.WriteFile(file, []byte(screen), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(file, []byte(screen), 0o666))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := fixture.Must(os.ReadFile(file))(t)
 	if screen != string(want) {
 		t.Errorf("the screen is\n%swant\n%s", screen, want)
 	}
@@ -117,14 +112,9 @@ func compare(t *testing.T, name, screen string) {
 // recordingOfBob returns the folder of bob.cpprof.
 func recordingOfBob(t *testing.T) string {
 	t.Helper()
-	r, err := interchange.ReadRecording("testdata/bob.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(interchange.ReadRecording("testdata/bob.txt"))(t)
 	folder := paneFolder(t)
-	if err := r.Write(filepath.Join(folder, "bob.cpprof")); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, r.Write(filepath.Join(folder, "bob.cpprof")))
 	return folder
 }
 
@@ -160,10 +150,7 @@ func TestWalksOfTheDemoLong(t *testing.T) {
 	folder := paneFolder(t)
 	p := newPane(t, folder, fixture.Cpprof(t)+" demo -d 6s; sleep 600")
 	p.waits("The server has four problems")
-	r, err := sampledata.Open(filepath.Join(folder, "demo.cpprof"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(filepath.Join(folder, "demo.cpprof")))(t)
 	if n := r.Samples.Len(); n < 60 {
 		t.Skipf("only %d samples: this machine is too busy for a profile", n)
 	}
@@ -224,17 +211,9 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 			if on := p.tmux("display-message", "-p", "#{alternate_on}"); on != "1\n" {
 				t.Errorf("the Analyzer is not on the alternate screen: %q", on)
 			}
-			text, err := os.ReadFile(pid)
-			if err != nil {
-				t.Fatal(err)
-			}
-			number, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := syscall.Kill(number, signal); err != nil {
-				t.Fatal(err)
-			}
+			text := fixture.Must(os.ReadFile(pid))(t)
+			number := fixture.Must(strconv.Atoi(strings.TrimSpace(string(text))))(t)
+			fixture.Check(t, syscall.Kill(number, signal))
 			screen := p.waits("^status 1$")
 			if on := p.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"); on != "0 1 0\n" {
 				t.Errorf("alternate screen, cursor, mouse: %q, want 0 1 0", on)

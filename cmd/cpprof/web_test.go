@@ -27,13 +27,8 @@ func TestRecordWeb(t *testing.T) {
 	needsTracing(t, target.Pid())
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	c := exec.Command(fixture.Cpprof(t), "record", "--web", "--no-browser", "-d", "500ms", "-o", file, "-p", strconv.Itoa(target.Pid()))
-	said, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	said := fixture.Must(c.StderrPipe())(t)
+	fixture.Check(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill() })
 	lines := bufio.NewScanner(said)
 	url := ""
@@ -58,9 +53,7 @@ func TestRecordWeb(t *testing.T) {
 	if text := get(t, url+"data"); text == "" {
 		t.Error("there are no data after the end of the recording")
 	}
-	if err := c.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, c.Process.Signal(os.Interrupt))
 	if err := c.Wait(); err != nil {
 		t.Errorf("after Ctrl-C: %v", err)
 	}
@@ -71,10 +64,7 @@ func TestRecordWeb(t *testing.T) {
 
 func get(t *testing.T, url string) string {
 	t.Helper()
-	answer, err := http.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := fixture.Must(http.Get(url))(t)
 	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {

@@ -18,9 +18,7 @@ func TestWhyOfDifferentProgramsLong(t *testing.T) {
 	t.Parallel()
 	recordAs := func(name, program string, args ...string) *recorder {
 		file := filepath.Join(t.TempDir(), name)
-		if err := os.Link(fixture.Build(t, program), file); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.Link(fixture.Build(t, program), file))
 		return startRecording(t, "-d", "3s", "-p", fmt.Sprint(fixture.Start(t, file, args...).Pid()))
 	}
 	all := []*recorder{

@@ -293,26 +293,20 @@ func (a *asked) findings(t testing.TB) []*why.Finding {
 func askPhase(t testing.TB, program string) *asked {
 	t.Helper()
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer in.Close()
 	defer out.Close()
 	target := fixture.StartWith(t, exec.Command(program, "phase"), in)
 	file := filepath.Join(t.TempDir(), "run.cpprof")
 	record := self(t, "record", "--max-cpu", "0", "-o", file, "-p", fmt.Sprint(target.Pid()))
-	if err := record.Start(); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, record.Start())
 	for _, err := os.Stat(filepath.Join(file, "SampleData")); err != nil; _, err = os.Stat(filepath.Join(file, "SampleData")) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(1200 * time.Millisecond) // in the first second, samples are fewer: cpprof still reads the program
 	began := time.Now()
 	fmt.Fprintln(out)
-	if _, err := target.Out.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Must(target.Out.ReadString('\n'))(t)
 	if took := time.Since(began); took > 20*time.Second {
 		t.Skipf("the program needed %v to compute for 0.7 s: this machine is too busy to see when", took.Round(time.Second))
 	}

@@ -68,9 +68,7 @@ func TestProbeLaunches(t *testing.T) {
 	t.Parallel()
 	program := fixture.Build(t, "probed")
 	in, out, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	defer in.Close()
 	defer out.Close()
 	needsTracing(t, fixture.StartWith(t, exec.Command(program, "count", "1"), in).Pid())

@@ -199,9 +199,7 @@ exe=$1/target && shift 2 && exec setpriv --reuid 1000 --regid 1000 --clear-group
 	if err != nil {
 		t.Skipf("this kernel does not list the children of a process: %v", err)
 	}
-	if c.target, err = strconv.Atoi(strings.TrimSpace(string(children))); err != nil {
-		t.Fatal(err)
-	}
+	c.target = fixture.Must(strconv.Atoi(strings.TrimSpace(string(children))))(t)
 }
 
 // startNamespaces starts a command that makes namespaces, and
@@ -210,10 +208,7 @@ func startNamespaces(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	said := &tail{}
 	cmd.Stderr = said
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(cmd.StdoutPipe())(t)
 	if _, err := cmd.StdinPipe(); err != nil { // never ends
 		t.Fatal(err)
 	}
@@ -255,9 +250,7 @@ func newImage(t *testing.T) (root string) {
 	t.Setenv("GOFLAGS", "-trimpath -buildvcs=false -tags=nethttpomithttp2")
 	root = t.TempDir()
 	for _, folder := range []string{"dev", "proc", "sys", "tmp"} {
-		if err := os.Mkdir(filepath.Join(root, folder), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.Mkdir(filepath.Join(root, folder), 0o777))
 	}
 	build := exec.Command("go", "build", "-o", filepath.Join(root, pluginPath), "./cmd/kubectl-cpprof")
 	build.Dir = fixture.Root()
@@ -268,8 +261,6 @@ func newImage(t *testing.T) (root string) {
 	if err == nil {
 		err = os.WriteFile(filepath.Join(root, cpprofPath), text, 0o755)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, err)
 	return root
 }

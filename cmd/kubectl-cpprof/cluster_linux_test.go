@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/websocket"
+
+	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // A cluster is an API server with one pod. The real kubectl
@@ -68,9 +70,7 @@ contexts: [{name: fake, context: {cluster: fake, user: dev, namespace: shop}}]
 current-context: fake
 users: [{name: dev, user: {token: t}}]
 `, c.server.URL)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(config, []byte(text), 0o600))
 	t.Setenv("KUBECONFIG", config)
 	t.Setenv("KUBECACHEDIR", t.TempDir()) // what kubectl learns of the cluster
 	return c

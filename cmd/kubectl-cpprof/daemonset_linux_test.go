@@ -32,18 +32,13 @@ func kustomize(t *testing.T, components ...string) map[string]object {
 		t.Skipf("this test needs the real kubectl: %v", err)
 	}
 	overlay := t.TempDir()
-	up, err := filepath.Rel(overlay, fixture.Root())
-	if err != nil {
-		t.Fatal(err)
-	}
+	up := fixture.Must(filepath.Rel(overlay, fixture.Root()))(t)
 	text := fmt.Sprintf("resources: [%s]\nimages: [{name: cpprof, newName: registry.example.com/cpprof, newTag: v1}]\ncomponents:\n",
 		filepath.Join(up, base))
 	for _, c := range components {
 		text += "- " + filepath.Join(up, base, c) + "\n"
 	}
-	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(text), 0o600))
 	c := exec.Command("kubectl", "kustomize", overlay)
 	said := &tail{}
 	c.Stderr = said
@@ -59,14 +54,9 @@ func kustomize(t *testing.T, components ...string) map[string]object {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		text, err := json.Marshal(one) // numbers as in other tests
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := fixture.Must(json.Marshal(one))(t) // numbers as in other tests
 		var o object
-		if err := json.Unmarshal(text, &o); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, json.Unmarshal(text, &o))
 		kinds[o["kind"].(string)] = o
 	}
 }
@@ -93,10 +83,7 @@ func containerOf(kinds map[string]object) object {
 // its parts fit each other.
 func TestDaemonSet(t *testing.T) {
 	kinds := kustomize(t, "priority", "probes")
-	text, err := json.Marshal(kinds["DaemonSet"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := fixture.Must(json.Marshal(kinds["DaemonSet"]))(t)
 	// kubectl reads what it changes with these types, and writes
 	// what they know
 	c := exec.Command("kubectl", "set", "env", "--local", "-f", "-", "NAME=value", "-o", "json")
@@ -187,12 +174,8 @@ func TestDaemonSetLong(t *testing.T) {
 	b.take(t, container)
 	b.try(t)
 	const token = "s3cret"
-	if err := os.MkdirAll(filepath.Join(b.Root, "run/cpprof"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(b.Root, "run/cpprof/token"), []byte(token), 0o400); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.MkdirAll(filepath.Join(b.Root, "run/cpprof"), 0o755))
+	fixture.Check(t, os.WriteFile(filepath.Join(b.Root, "run/cpprof/token"), []byte(token), 0o400))
 	args := texts(container["args"])
 	at := slices.Index(args, ":6061")
 	if at < 0 || pathIn(container, "ports", 0, "containerPort") != 6061. {
@@ -243,10 +226,7 @@ func TestDaemonSetComponentsLong(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		r, err := sampledata.Open(filepath.Join(b.Root, "own", b.Name, lacks))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(sampledata.Open(filepath.Join(b.Root, "own", b.Name, lacks)))(t)
 		if got := r.Header.Sampler.Wakes; got != want.wakes {
 			t.Errorf("without %s it wakes by %s, want %s", lacks, got, want.wakes)
 		}
@@ -259,13 +239,8 @@ func askAgent(t *testing.T, c *exec.Cmd, token string) (text, said string) {
 	t.Helper()
 	warned := &tail{}
 	c.Stderr = warned
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := fixture.Must(c.StdoutPipe())(t)
+	fixture.Check(t, c.Start())
 	defer func() {
 		_ = c.Process.Kill()
 		_ = c.Wait()
@@ -277,20 +252,11 @@ func askAgent(t *testing.T, c *exec.Cmd, token string) (text, said string) {
 	url, _, _ := strings.Cut(line, "/discovery")
 	port := url[strings.LastIndex(url, ":"):]
 	get := func(path string) string {
-		r, err := http.NewRequest(http.MethodGet, "http://127.0.0.1"+port+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := fixture.Must(http.NewRequest(http.MethodGet, "http://127.0.0.1"+port+path, nil))(t)
 		r.Header.Set("Authorization", "Bearer "+token)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := fixture.Must(http.DefaultClient.Do(r))(t)
 		defer answer.Body.Close()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := fixture.Must(io.ReadAll(answer.Body))(t)
 		return string(body)
 	}
 	list := get("/discovery")

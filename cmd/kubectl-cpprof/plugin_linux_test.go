@@ -61,9 +61,7 @@ func TestPodLong(t *testing.T) {
 	c.startTarget(fixture.Build(t, "mutex"))
 	c.image()
 	t.Chdir(t.TempDir())
-	if err := replace(c.target); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, replace(c.target))
 
 	r := call(nil, "why", "api-0", "-n", "shop", "-o", "run.cpprof", "--", "--top", "1")
 	r.check(t, 0, "go:main.worker (8.0 goroutines) spends", "waiting for main.state.mu", "main.hold", "report run.cpprof",
@@ -117,10 +115,7 @@ func replace(pid int) error {
 // has checks that a recording can be read and has a function.
 func has(t *testing.T, path, function string) {
 	t.Helper()
-	r, err := sampledata.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := fixture.Must(sampledata.Open(path))(t)
 	for _, f := range r.Functions {
 		if f.Name == function {
 			return
@@ -219,22 +214,14 @@ func TestCommandLine(t *testing.T) {
 func TestReceive(t *testing.T) {
 	folder := t.TempDir()
 	output := filepath.Join(folder, "output")
-	if err := os.WriteFile(output, []byte("said\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.WriteFile(output, []byte("said\n"), 0o600))
 	recording := filepath.Join(folder, "made.cpprof")
-	if err := os.Mkdir(recording, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, os.Mkdir(recording, 0o700))
 	for _, name := range []string{"SampleData", "Strings"} {
-		if err := os.WriteFile(filepath.Join(recording, name), bytes.Repeat([]byte(name), 1000), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, os.WriteFile(filepath.Join(recording, name), bytes.Repeat([]byte(name), 1000), 0o600))
 	}
 	var sent bytes.Buffer
-	if err := send(&sent, output, recording, 3); err != nil {
-		t.Fatal(err)
-	}
+	fixture.Check(t, send(&sent, output, recording, 3))
 	received := filepath.Join(folder, "received.cpprof")
 	var out bytes.Buffer
 	if status, err := receive(bytes.NewReader(sent.Bytes()), &out, received); status != 3 || err != nil || out.String() != "said\n" {
@@ -258,9 +245,7 @@ func TestReceive(t *testing.T) {
 		{Name: "recording/x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}, {Name: "recording/.x", Typeflag: tar.TypeReg},
 	} {
 		var b bytes.Buffer
-		if err := tar.NewWriter(&b).WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, tar.NewWriter(&b).WriteHeader(&h))
 		if _, err := receive(&b, io.Discard, filepath.Join(folder, "hostile.cpprof")); err == nil || !strings.Contains(err.Error(), "belongs to no recording") {
 			t.Errorf("%s: %v", h.Name, err)
 		}
@@ -275,9 +260,7 @@ func TestReceiveBomb(t *testing.T) {
 		h := tar.Header{Name: name, Typeflag: tar.TypeReg, Format: tar.FormatPAX, PAXRecords: map[string]string{
 			"XXX.sparse.size": "1099511627776", "XXX.sparse.numblocks": "1", "XXX.sparse.map": "0,0",
 		}}
-		if err := tar.NewWriter(&b).WriteHeader(&h); err != nil {
-			t.Fatal(err)
-		}
+		fixture.Check(t, tar.NewWriter(&b).WriteHeader(&h))
 		sent := bytes.ReplaceAll(b.Bytes(), []byte("XXX."), []byte("GNU.")) // which no writer makes
 		folder := filepath.Join(t.TempDir(), "bomb.cpprof")
 		var out bytes.Buffer

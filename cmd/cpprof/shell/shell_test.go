@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/refine/hotspots"
 	"github.com/cpprof/cpprof/views/calltree"
 )
@@ -359,15 +360,8 @@ func samples(t testing.TB, lines ...string) *calltree.Tree {
 	t.Helper()
 	b := calltree.NewBuilder(new(calltree.Symbols), calltree.RootName, "time", "samples")
 	for _, line := range lines {
-		hits, err := strconv.ParseInt(strings.Fields(line)[0], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		hits := fixture.Must(strconv.ParseInt(strings.Fields(line)[0], 10, 64))(t)
 		b.Add(0, b.Stack(strings.Fields(line)[1:]...), hits, 1)
 	}
-	tree, err := b.Tree()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tree
+	return fixture.Must(b.Tree())(t)
 }
