@@ -90,9 +90,7 @@ func TestIdentity(t *testing.T) {
 		t.Fatalf("%+v", before)
 	}
 	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
-	if _, err := target.Out.ReadString('r'); err != nil { // "ready" again
-		t.Fatal(err)
-	}
+	fixture.Must(target.Out.ReadString('r'))(t) // "ready" again
 	if after := IdentityOf(target.Pid()); after == before {
 		t.Errorf("it is still %+v", after)
 	}

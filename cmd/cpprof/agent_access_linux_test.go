@@ -129,9 +129,7 @@ func TestAgentNoticesExec(t *testing.T) {
 	a.get(fmt.Sprintf(path, "wall"), http.StatusOK)
 	a.busy(fmt.Sprintf(path, "wall"), http.StatusTooManyRequests)
 	fixture.Check(t, target.Process.Signal(syscall.SIGUSR1))
-	if _, err := target.Out.ReadString('r'); err != nil { // "ready", again
-		t.Fatal(err)
-	}
+	fixture.Must(target.Out.ReadString('r'))(t) // "ready", again
 	executed := time.Now()
 	if p := a.parsed(fmt.Sprintf(path, "mutexholders")); p.TimeNanos < executed.UnixNano() {
 		t.Errorf("the profile is of %v, and the program was executed at %v", time.Unix(0, p.TimeNanos), executed)

@@ -22,9 +22,7 @@ func TestTwoRecordingsLong(t *testing.T) {
 	cmd := exec.Command(fixture.Build(t, "victim"), "-busy=2", "-lockers=3", "-threads=100")
 	var answers written
 	cmd.Stderr = &answers
-	if _, err := cmd.StdinPipe(); err != nil { // it ends with its input
-		t.Fatal(err)
-	}
+	fixture.Must(cmd.StdinPipe())(t) // it ends with its input
 	fixture.Check(t, cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
