@@ -343,15 +343,25 @@ const maxThrough = 4
 // module calls another, the first and the last ones, as far as
 // the text has not named them yet.
 func throughText(f *why.Finding, text string) string {
-	more := slices.DeleteFunc(slices.Clone(f.Through),
-		func(name string) bool { return strings.Contains(text, name) })
+	var more []string
+	for _, way := range f.Through {
+		names := strings.Split(way, " or ")
+		others := slices.DeleteFunc(slices.Clone(names),
+			func(name string) bool { return strings.Contains(text, name) })
+		if len(others) > 0 && len(others) < len(names) {
+			others[0] = "also " + others[0]
+		}
+		if len(others) > 0 {
+			more = append(more, strings.Join(others, " or "))
+		}
+	}
 	if len(more) == 0 {
 		return ""
 	}
 	if outer := len(more) - maxThrough; outer > 0 {
 		more = slices.Replace(more, 1, 1+outer, "...")
 	}
-	return "; through " + strings.Join(more, ", ")
+	return strings.Replace("; through "+strings.Join(more, ", "), "through also", "also through", 1)
 }
 
 // whoText says which goroutines of the class, or which label,

@@ -292,6 +292,17 @@ func TestWordsOfWhatIsUnderALock(t *testing.T) {
 	}
 }
 
+// Of several ways into a module, the one that is named already is left out.
+func TestWordsOfWays(t *testing.T) {
+	for through, want := range map[string]string{
+		"lib.Get or lib.Add": "; also through lib.Add", "lib.Add or lib.Del": "; through lib.Add or lib.Del", "lib.Get": "",
+	} {
+		if got := throughText(&why.Finding{Through: []string{through}}, "lib.Get, called by main.work"); got != want {
+			t.Errorf("%s: %q, want %q", through, got, want)
+		}
+	}
+}
+
 func TestNamesAsPeopleWriteThem(t *testing.T) {
 	y := Why{}
 	if got := y.readable("gopkg.in/yaml%2ev3.Marshal computes"); got != "gopkg.in/yaml.v3.Marshal computes" {
