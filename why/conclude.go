@@ -210,10 +210,20 @@ const minResting = 0.5
 // sleeps in its work, if that is worth mentioning.
 const leastPaused = 0.1
 
+// stuckFew reports whether a finding is of goroutines that are stuck,
+// and hardly any of their class are.
+func (a *searched) stuckFew(f *Finding) bool {
+	class, known := a.e.byName[f.Class]
+	return f.Kind == StuckKind && known && 10*float64(f.Count) < a.e.mean(a.e.classes[class].life)
+}
+
 // rest returns the classes that wait, but are not slow.
 func (a *searched) rest() (all []Resting) {
 	slow := make(map[string]bool)
 	for _, f := range a.Findings {
+		if a.stuckFew(f) {
+			continue
+		}
 		slow[f.Class] = true
 		for _, o := range slices.Concat(f.Others, f.Behind, f.Ready) {
 			slow[o.Name] = true

@@ -376,3 +376,23 @@ func TestNotLeftBehind(t *testing.T) {
 		}
 	}
 }
+
+// A class rests though one of its many goroutines is stuck for good.
+func TestRestBesideOneThatIsStuck(t *testing.T) {
+	for others, want := range map[int]bool{40: true, 4: false} {
+		s := newScene()
+		all := s.spawn(others+1, "main.serve")
+		s.samples(t, 300, func(i int) {
+			s.all(all, s.at(idles, "main.serve"))
+			s.some(i, 20, all[1:], s.at(runs, "main.serve", "main.handle"))
+		})
+		r := s.Recording()
+		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 1, Reason: idles.Reason, Verdict: sampledata.Stuck, Wait: sampledata.ForSender,
+			Kept: -1, Calls: []sampledata.Call{{Function: "main.serve"}}, IDs: []int64{r.Goroutines.At(all[0]).ID}}}}
+		a := fixture.Must(Find(r, configured()))(t)
+		rests := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == "go:main.serve" })
+		if len(a.Findings) != 1 || a.Findings[0].Kind != StuckKind || rests != want {
+			t.Errorf("%d others: %+v %+v", others, a.Findings, a.Resting)
+		}
+	}
+}
