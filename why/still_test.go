@@ -384,7 +384,7 @@ func TestRestBesideOneThatIsStuck(t *testing.T) {
 		all := s.spawn(others+1, "main.serve")
 		s.samples(t, 300, func(i int) {
 			s.all(all, s.at(idles, "main.serve"))
-			s.some(i, 20, all[1:], s.at(runs, "main.serve", "main.handle"))
+			s.some(i, 200, all[1:], s.at(runs, "main.serve", "main.handle"))
 		})
 		r := s.Recording()
 		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{{Count: 1, Reason: idles.Reason, Verdict: sampledata.Stuck, Wait: sampledata.ForSender,
