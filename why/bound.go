@@ -25,7 +25,8 @@ const minBounding = 0.5
 // placing matches the names of channels that are full of places.
 // Goroutines that live on, and never wait for a channel of another
 // name, take values out of it.
-var placing = regexp.MustCompile(`(?i)sem|slot|token|permit|limit|place|gate|lock|mu$|mutex`)
+var placing = regexp.MustCompile(`(?i)(^|[^a-z])(sem|sema|semaphore|slot|permit|limit|place|mutex|gate|lock)s?$|` +
+	`[a-z](Sem|Sema|Semaphore|Slot|Permit|Limit|Place|Mutex|Gate|Lock)s?$`)
 
 // A bounding sums up the waits for the places in one channel.
 type bounding struct {

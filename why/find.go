@@ -89,7 +89,8 @@ type searcher struct {
 	streams map[int64]requestLife      // see findStreams; nil until first use
 	// enough other requests end that those are probably streams
 	othersEnd bool
-	makerOf   []int8 // by function: which of the makers it belongs to, plus 1; -1 if to none
+	requests  map[int64]int // by a goroutine's number: how many it worked on
+	makerOf   []int8        // by function: which of the makers it belongs to, plus 1; -1 if to none
 
 	byClass [][]*situation // see members
 	// by finding about a server: see saturates

@@ -96,7 +96,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return "a timer drives it, and nobody is known to wait for it"
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
-	case s.relaysStream(f):
+	case s.relaysStream(class, f):
 		return nextMessage
 	case f.Kind == BlockingKind && !c.servesOne() && s.doing(f, processEnd) >= isSign: // see awaitsProcess
 		return ""
@@ -290,7 +290,7 @@ func (s *searcher) isTimed(c Cause) bool {
 
 // dequeuing matches the names of functions that take work out of a
 // queue, whatever else they do.
-var dequeuing = regexp.MustCompile(`(?i)^(dequeue|pop)`)
+var dequeuing = regexp.MustCompile(`^([dD]equeue|[pP]op)([A-Z_]|$)`)
 
 // semaphoreAcquire is what takes a place that others give back.
 const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
@@ -314,7 +314,17 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 		}
 		return (f.Where.longPolls() || awaiting.MatchString(name)) && s.leftAlone(class, f)
 	}
-	return s.leftAlone(class, f) || s.isLoop(class, f.Where.Function) || s.isReader(class, f) || s.takesWork(class, f)
+	loops := s.isLoop(class, f.Where.Function) && !s.handlerAsks(f)
+	return s.leftAlone(class, f) || loops || s.isReader(class, f) || s.takesWork(class, f)
+}
+
+// handlerAsks reports whether a handler of requests waits in a function
+// of another module that has something done by others, by its name:
+// that is no loop, though it may take nearly all of the time.
+func (s *searcher) handlerAsks(f *Finding) bool {
+	own := s.e.r.Nodes[s.e.places.own[f.Where.stack]].Function
+	return s.modules.Of(own) != s.modules.Main() && s.calledBack(f.Where.Path) &&
+		asking.MatchString(views.LastName(f.Where.Function))
 }
 
 // leftAlone reports whether goroutines may wait for work in a

@@ -14,7 +14,7 @@ import (
 var connection = regexp.MustCompile(`^(net|crypto/tls|io|internal/poll|runtime|syscall)\.`)
 
 // passing matches the names of methods that read for others.
-var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo|read[A-Z]\w*)$`)
+var passing = regexp.MustCompile(`^(Read|ReadFrom|WriteTo)$`)
 
 // relays reports whether a stack ends in io.Copy, which reads
 // what a connection brings, as in a tunnel: it has asked
@@ -28,13 +28,13 @@ func (s *searcher) relays(stack sampledata.NodeID) bool {
 	return s.e.r.NameAt(n) == copies
 }
 
-// relaysStream reports whether goroutines relay what comes in a
-// library's stream: a part of a connection, for which they wait as
-// the library does.
-func (s *searcher) relaysStream(f *Finding) bool {
+// relaysStream reports whether goroutines of a class do nothing but
+// relay what comes in a library's stream: a part of a connection, for
+// which they wait as the library does.
+func (s *searcher) relaysStream(class int32, f *Finding) bool {
 	own := s.e.r.Nodes[s.e.places.own[f.Where.stack]].Function
 	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
-		s.modules.Of(own) != s.modules.Main() && s.relays(f.Where.stack)
+		s.modules.Of(own) != s.modules.Main() && s.relays(f.Where.stack) && s.isLoop(class, f.Where.Path[0])
 }
 
 // calledBack reports whether a goroutine of the standard library
@@ -167,10 +167,27 @@ const isAll = 0.99
 // do is in a function or below: those that live on, and were
 // seen there.
 func (s *searcher) isOwnLoop(class int32, function string) bool {
-	type stay struct {
-		within, life float64
-		first, last  bool // it was there in these samples
+	within, life := 0.0, 0.0
+	for _, g := range s.stays(class, function) {
+		if g.first && g.last && g.within > 0 {
+			within, life = within+g.within, life+g.life
+		}
 	}
+	return life > 0 && within >= isAll*life
+}
+
+// A stay is how much of a goroutine's life is in a function or below.
+type stay struct {
+	within, life float64
+	first, last  bool // it was there in these samples
+}
+
+// isAll reports whether the goroutine lives on, and does nothing else.
+func (g stay) isAll() bool { return g.first && g.last && g.within >= isAll*g.life }
+
+// stays returns the goroutines of a class with their stays in a
+// function.
+func (s *searcher) stays(class int32, function string) map[sampledata.GoroutineID]stay {
 	stays, on := make(map[sampledata.GoroutineID]stay), s.e.matching(func(at *situation) bool {
 		return at.class == class && s.on(at, function)
 	})
@@ -187,13 +204,7 @@ func (s *searcher) isOwnLoop(class int32, function string) bool {
 		}
 		stays[run.Goroutine] = g
 	}
-	within, life := 0.0, 0.0
-	for _, g := range stays {
-		if g.first && g.last && g.within > 0 {
-			within, life = within+g.within, life+g.life
-		}
-	}
-	return life > 0 && within >= isAll*life
+	return stays
 }
 
 // receiving matches the names of functions that read from what

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"regexp"
 	"slices"
 	"time"
 
@@ -47,7 +48,9 @@ func (s *searcher) findStreams() map[int64]requestLife {
 		lives[g] = life
 	}
 	least := max(float64(minStream), e.length/2)
+	s.requests = make(map[int64]int)
 	for g, life := range lives {
+		s.requests[e.r.Goroutines.At(g).Parent]++
 		if e.between(life.first, life.last) >= least {
 			streams[e.r.Goroutines.At(g).Parent] = life
 		}
@@ -74,20 +77,6 @@ func (s *searcher) flushes(f *Finding, class int32) bool {
 		seen++
 	}
 	return seen >= minFlushes
-}
-
-// tickOn reports whether a ticker, and no limiter of rates, drives the
-// requests that go on, and none of them was seen to begin or to end.
-func (s *searcher) tickOn(f *Finding) bool {
-	if !views.OfChannelTimer(f.Reason) || paces(s, f) >= isSign {
-		return false
-	}
-	for _, life := range s.streams {
-		if life.first > s.e.from || life.last < s.e.to-1 {
-			return false
-		}
-	}
-	return true
 }
 
 // goesOn is the note of waits in requests that are streams.
@@ -119,8 +108,44 @@ func (s *searcher) streaming(f *Finding, class int32, of func(*situation) bool) 
 			within += e.between(from, to)
 		}
 	}
-	if within < mostStreams*all || !s.othersEnd && !s.flushes(f, class) && !s.tickOn(f) {
+	if within < mostStreams*all || !s.othersEnd && !s.flushes(f, class) {
 		return ""
 	}
 	return goesOn
+}
+
+// oneRequest matches the classes whose goroutines live for one request,
+// or for one stream.
+var oneRequest = regexp.MustCompile(`^go:(net/http\.\(\*http2serverConn\)|` +
+	`golang\.org/x/net/http2\.\(\*serverConn\))\.runHandler$|` +
+	`^go:google\.golang\.org/grpc\.\(\*Server\)\.serveStreams\.`)
+
+// servesRequests is the class of the goroutines of net/http's server
+// that work on one request after another.
+const servesRequests = "go:net/http.(*conn).serve"
+
+// driven is the note of requests that a ticker drives, as those that
+// send something every now and then.
+const driven = "a ticker drives it, in one request all the time"
+
+// ticking returns that note if most of a class's wait for a ticker, and
+// for no limiter of rates, is in requests that take all of the recording.
+func (s *searcher) ticking(f *Finding, class int32, of func(*situation) bool) string {
+	several := f.Class == servesRequests
+	if !views.OfChannelTimer(f.Reason) || paces(s, f) >= isSign || !several && !oneRequest.MatchString(f.Class) {
+		return ""
+	}
+	all, within := 0.0, 0.0
+	stays := s.stays(class, f.Where.Function)
+	for run := range s.e.runs(ofClass(class, of)) {
+		weight, g := s.e.between(run.First, run.Last), run.Goroutine
+		all += weight
+		if stays[g].isAll() && !(several && s.requests[s.e.r.Goroutines.At(g).ID] > 1) {
+			within += weight
+		}
+	}
+	if within < mostStreams*all {
+		return ""
+	}
+	return driven
 }

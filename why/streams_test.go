@@ -35,6 +35,9 @@ func TestStreams(t *testing.T) {
 					s.is[g], s.is[streams[k]] = waits, reads
 					if i%10 == k {
 						s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.send")
+						if c.ticks {
+							s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.(*hub).next", "main.send")
+						}
 						if c.flushes {
 							s.is[g] = s.at(runs, "net/http.(*conn).serve", "main.handle", "main.(*hub).next", "net/http.(*response).FlushError")
 						}

@@ -77,7 +77,9 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	}
 	if k.kind == SleepKind {
 		f.Lock = lockByName(f.Where.Path)
-		c.rests = func() string { return cmp.Or(s.leadsOn(c, by[class], 0), s.streaming(f, class, of)) }
+		c.rests = func() string {
+			return cmp.Or(s.leadsOn(c, by[class], 0), s.streaming(f, class, of), s.ticking(f, class, of))
+		}
 		c.note = s.pausing(f, class)
 	} else {
 		c.rests = func() string {
@@ -293,21 +295,21 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 // notTaken is the note of those that wait to send to who needs nothing.
 const notTaken = "each has a result that nobody takes yet"
 
-// isAhead reports whether goroutines of a class that wait to send
+// isAhead reports whether a few goroutines of a class that wait to send
 // produce things in advance. Those for whom they wait do so for work,
 // or for a ticker, and the goroutines are no handlers of requests. Or
-// nobody is known and at work for whom the few of them could wait, and
-// they go round and do nothing else.
+// nobody is known and at work for whom they could wait, and they go
+// round and do nothing else.
 func (s *searcher) isAhead(class int32, f *Finding) bool {
 	c := &s.e.classes[class]
-	if c.ends() {
+	if c.ends() || f.Severity >= fewResults {
 		return false
 	}
 	if len(f.Causes) > 0 {
 		handler := c.life-c.active >= hardlyIdle*c.life || s.calledBack(f.Where.Path)
 		return !handler && s.needNothing(f.Causes)
 	}
-	return s.isLoop(class, f.Where.Function) && f.Severity < fewResults && s.isAlone(f) >= isSign
+	return s.isLoop(class, f.Where.Function) && s.isAlone(f) >= isSign
 }
 
 // needNothing reports whether those that others wait for mostly wait
@@ -331,7 +333,7 @@ func (s *searcher) ticks(of Cause) bool {
 	}
 	return slices.ContainsFunc(s.all, func(c *candidate) bool {
 		return c.f.Kind == SleepKind && c.f.Class == of.Class && views.OfChannelTimer(c.f.Reason) &&
-			(c.note == sleepsBetween || c.note == goesOn)
+			(c.note == sleepsBetween || c.note == goesOn || c.note == driven)
 	})
 }
 

@@ -129,14 +129,14 @@ func TestLocksAgain(t *testing.T) {
 	text := ran(t, "record", "-o", file, "-d", "4s", "-p", strconv.Itoa(target.Pid()))
 	text += ran(t, "why", "--top", "0", file)
 	for _, want := range []string{"where  main.(*store).add, called by", "where  main.(*store).update, called by", "where  main.(*store).write, called by", "where  main.(*store).read, called by",
-		"7. 2 goroutines have not moved for seconds, and seem to wait for locks that each of them holds"} {
+		"6. 2 goroutines have not moved for seconds, and seem to wait for locks that each of them holds"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("why does not say %q:\n%s", want, text)
 		}
 	}
 	shown := ran(t, "locks", "--top", "0", file)
-	if n := strings.Count(shown, "nobody else may hold the lock, as far as is known"); n != 14 || strings.Contains(text+shown, "DEADLOCK") {
-		t.Errorf("locks shows %d, want 14, of which none is certain:\n%s", n, shown)
+	if n := strings.Count(shown, "nobody else may hold the lock, as far as is known"); n != 12 || strings.Contains(text+shown, "DEADLOCK") {
+		t.Errorf("locks shows %d, want 12, of which none is certain:\n%s", n, shown)
 	}
 	if early := ran(t, "why", "--span", "0s,2s", file); strings.Contains(early, "seem to wait") {
 		t.Errorf("that is said after two seconds:\n%s", early)

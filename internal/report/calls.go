@@ -103,7 +103,7 @@ func (c *Calls) head(b *strings.Builder) {
 	}
 	if c.Merges() {
 		b.WriteString(paragraph("", c.mergesText()))
-		termtext.Fprintf(b, "To time each call: cpprof record --calls %s\n", words.Shell(c.Function))
+		termtext.Fprintf(b, "To time each call: cpprof record --calls %s -p PROCESS\n", words.Shell(c.Function))
 	}
 }
 

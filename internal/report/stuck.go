@@ -69,7 +69,7 @@ func (s *Stuck) Write(w io.Writer) {
 			Counted(s.Deadlocked, "goroutine"))
 	}
 	if n := s.Seeming; n > 0 {
-		fmt.Fprintf(b, "%s to wait for a lock that %s: see 'cpprof locks'.\n",
+		fmt.Fprintf(b, "But %s to wait for a lock that %s: see 'cpprof locks'.\n",
 			Counted(n, "goroutine")+either(n, " seems", " seem"), either(n, "it holds", "they hold"))
 	}
 	for _, f := range s.Findings {

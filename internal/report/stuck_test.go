@@ -30,7 +30,7 @@ func TestStuckBesideADeadlock(t *testing.T) {
 		text, json string
 	}{
 		{sampledata.Inferred, 1, "But the samples show 2 goroutines in a deadlock", `"deadlocked": 2`},
-		{sampledata.Ambiguous, 0, "2 goroutines seem to wait for a lock that they hold", `"seeming": 2`},
+		{sampledata.Ambiguous, 0, "But 2 goroutines seem to wait for a lock that they hold", `"seeming": 2`},
 	} {
 		b := sampledata.NewBuilder(sampledata.Header{GOMAXPROCS: 2})
 		f := b.Function(sampledata.Function{Name: "main.move"})

@@ -33,7 +33,7 @@ func aboutShare(e hotspots.Estimate) string {
 	margin := 100 * e.Margin()
 	switch {
 	case margin > 100*e.Share/2:
-		return fmt.Sprintf("%s (%s to %.0f %%)", exactShare(e.Share), strings.TrimSuffix(sharePercent(e.Low), " %"), 100*e.High)
+		return fmt.Sprintf("%s (%s to %s)", exactShare(e.Share), strings.TrimSuffix(sharePercent(e.Low), " %"), sharePercent(e.High))
 	case margin < 1:
 		return fmt.Sprintf("%s ± %.1f %%", exactShare(e.Share), max(margin, 0.1))
 	}

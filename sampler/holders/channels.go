@@ -18,10 +18,11 @@ import (
 // see timers.go.
 //
 // A select has a sudog for each case. Its channel is the only
-// one that it sends to. If it sends to none, its channel is the
-// only one that it takes a value from. The others only tell it
-// to stop waiting, as a context does that is done. The sudog of
-// a case that sends is in the channel's queue of senders.
+// one that it takes a value from, or sends one to. The others
+// only tell it to stop waiting, as a context does that is done.
+// The sudog of a case that sends is in the channel's queue of
+// senders. Who takes values, and also offers one, mostly waits
+// for work.
 
 // An arrival is a goroutine that may have begun to wait for a channel.
 type arrival struct {
@@ -52,8 +53,10 @@ func (c *oneChannel) add(channel uint64) {
 // it is not known.
 func (a *arrival) awaited() (channel uint64, sends bool) {
 	of := a.takes
-	if a.sends.channel != 0 {
-		of, sends = a.sends, true
+	if of.channel == 0 {
+		of, sends = a.sends, a.sends.channel != 0
+	} else if a.sends.channel != 0 {
+		return 0, false
 	}
 	if of.several || a.sudog != 0 {
 		return 0, false
@@ -83,11 +86,11 @@ func (e *enders) addChannel(key int32, reason goruntime.WaitReason, s *Sighting,
 		if was.Lock != 0 {
 			now.Lock, r.awaited.Object = was.Lock, was.Lock
 		}
+		if was.Reason == selectSends { // until its sudogs say something else
+			now.Reason, r.awaited.Kind = selectSends, syncflow.Receive
+		}
 		if r.named == s.Wait {
 			now.Reason = was.Reason
-			if now.Reason == selectSends {
-				r.awaited.Kind = syncflow.Receive
-			}
 			return
 		}
 	}
@@ -136,9 +139,13 @@ func (e *enders) findChannels() {
 		a := &e.arrived[i]
 		channel, sends := a.awaited()
 		s := e.sample.Sighting(a.key)
-		if sends {
-			e.records[a.key].awaited.Kind = syncflow.Receive
+		switch r := &e.records[a.key]; {
+		case sends:
+			r.awaited.Kind = syncflow.Receive
 			e.sample.SetReason(a.key, selectSends)
+		case a.inSelect && a.sudog == 0 && r.named == a.wait && r.awaited.Kind == syncflow.Receive:
+			r.awaited.Kind = syncflow.Send
+			e.sample.SetReason(a.key, goruntime.Select)
 		}
 		e.setChannel(a.key, &s, channel)
 		if a.due != 0 && a.sudog == 0 {
@@ -194,14 +201,23 @@ func (e *enders) readSudogs() bool {
 	return true
 }
 
-// sent reports for which channels goroutines wait to send, and
-// none to receive.
+// sent reports for which channels of those that are read goroutines
+// wait to send, and none to receive.
 func (e *enders) sent(channels []uint64) []bool {
 	queues := e.release.ChannelQueues()
 	receivers := e.timers.words(channels, queues)
 	sent := make([]bool, len(channels))
+	var keys []int32
 	for i, sender := range e.timers.words(channels, queues+16) {
-		sent[i] = sender != 0 && receivers[i] == 0
+		if sent[i] = sender != 0 && receivers[i] == 0; sent[i] {
+			keys = append(keys, e.keys[i])
+		}
+	}
+	if len(keys) > 0 { // who has moved on may have waited for another end of the channel
+		e.sample.Recheck(nil, keys)
+	}
+	for i, key := range e.keys {
+		sent[i] = sent[i] && e.sample.Sighting(key).Stood
 	}
 	return sent
 }

@@ -277,7 +277,7 @@ func TestSelects(t *testing.T) {
 		"signals only":                          {[]uint64{channel, other}, 0, 0, 0},
 		"one channel twice":                     {[]uint64{channel, channel}, 0b11, channel, 0},
 		"a result, or a context that is done":   {[]uint64{done, channel}, 0b10, channel, 0b10},
-		"a result goes, or another value comes": {[]uint64{other, channel}, 0b11, channel, 0b10},
+		"a result goes, or another value comes": {[]uint64{other, channel}, 0b11, 0, 0b10},
 		"two results":                           {[]uint64{other, channel}, 0b11, 0, 0b11},
 		"more cases than are read":              {[]uint64{1, 2, 3, 4, 5, 6, 7, channel, 8}, 0b10000000, 0, 0},
 	} {
@@ -311,5 +311,45 @@ func TestSelects(t *testing.T) {
 			}
 			s.next()
 		}
+	}
+}
+
+// A goroutine that sends in a select, and then waits to send again,
+// waits for the same others, also before the wait is read.
+func TestSelectsThatSendAgain(t *testing.T) {
+	const sudogs, queues, many = 0x10000, 64, 2*maxChannels + 10
+	s := newScene(t, many+1)
+	s.f.release = goruntime.Release{Line: 25}
+	s.put(channel+queues, 0, 0)
+	s.put(channel+queues+16, 0, 1)
+	s.does(many, syncflow.Action{Object: channel, Kind: syncflow.Receive})
+	for sample := range 8 {
+		for key := range int32(many) {
+			at := uint64(sudogs + 0x100*int(key))
+			s.put(at, int(sceneSudog.G), s.seen[key].Addr)
+			s.put(at, int(sceneSudog.C), channel)
+			s.put(at, int(sceneSudog.Elem), 1)
+			s.waits(key, inSelect, 0, at)
+		}
+		s.f.Find(Halt{})
+		for key := range int32(many) {
+			if sample < 3 { // the first wait of some is late
+				continue
+			}
+			if got := s.states[key].Reason; got != inSelect+sampledata.ToSend {
+				t.Fatalf("sample %d: goroutine %d: %q", sample, key, got)
+			}
+			s.expect(key, ambiguous, sampledata.GoroutineID(100+many))
+			s.seen[key].Wait.Count++ // it has sent, and waits again
+		}
+		s.next()
+	}
+	s.put(channel+queues+16, 0, 0)
+	s.put(channel+queues, 0, 1) // now it waits to receive
+	s.seen[0].Wait.Count++
+	s.waits(0, inSelect, 0, sudogs)
+	s.f.Find(Halt{})
+	if got := s.states[0].Reason; got != inSelect {
+		t.Errorf("a wait to receive is %q", got)
 	}
 }

@@ -25,8 +25,9 @@ type Held struct {
 	Lock uint64
 	Mode Mode
 	Certainty
-	// Again: it is in a call that takes the lock once more, in a
-	// function that will also release it.
+	// Again: it is in a call that takes the lock, in a function
+	// that will also release it, further in than the one that
+	// holds the lock.
 	Again bool
 }
 
@@ -78,6 +79,11 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	for _, r := range p.released {
 		l.release(&r, f)
 	}
+	for _, r := range p.later {
+		if lock, ok := r.lock.eval(f); ok {
+			l.again(lock)
+		}
+	}
 	for _, r := range p.held {
 		h, ok := l.a.resolve(&r, f)
 		switch isTrue, known := r.isTrue(f); {
@@ -123,7 +129,6 @@ func (l *heldLocks) apply(p *siteLocks, f *frame) {
 	}
 	for _, r := range p.later {
 		if lock, ok := r.lock.eval(f); ok {
-			l.again(lock)
 			l.later = append(l.later, Held{Lock: lock, Mode: r.mode})
 		}
 	}
@@ -176,8 +181,9 @@ func (l *heldLocks) remove(r Held) {
 	l.list = l.list[:l.first+len(kept)]
 }
 
-// again notes that a frame takes a lock for itself, which it or its
-// callers may hold.
+// again notes that a frame takes a lock, which callers may hold, for
+// itself. In one frame, another goroutine may be meant to unlock it:
+// the lock is a signal then.
 func (l *heldLocks) again(lock uint64) {
 	for i := range l.list[l.first:] {
 		if h := &l.list[l.first+i]; h.Lock == lock {

@@ -112,13 +112,19 @@ func Notes(p *elf.Prog, f func(kind uint32, content []byte) error) error {
 			p.Filesz>>20)
 	}
 	all, err := io.ReadAll(p.Open())
-	if err != nil || uint64(len(all)) < p.Filesz {
-		return fmt.Errorf("its notes are cut off (%v)", err)
+	if err == nil && uint64(len(all)) < p.Filesz {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("its notes are cut off: %w", err)
 	}
 	const head = 12
 	for b := all; len(b) > 0; {
 		at := len(all) - len(b)
 		if len(b) < head {
+			if bytes.Count(b, []byte{0}) == len(b) {
+				break // it is no note
+			}
 			return fmt.Errorf("a note at %d of them is damaged", at)
 		}
 		name := uint64(binary.LittleEndian.Uint32(b))

@@ -24,7 +24,6 @@ func lockAgain() {
 		func(s *store) { s.table.Lock(); defer s.table.Unlock(); s.write() },
 		func(s *store) { s.table.RLock(); defer s.table.RUnlock(); s.write() },
 		func(s *store) { s.table.Lock(); defer s.table.Unlock(); s.read() },
-		func(s *store) { s.mu.Lock(); s.items++; s.mu.Lock(); s.mu.Unlock() },
 	} {
 		for range 2 {
 			s := &store{change: func() {}}
