@@ -295,46 +295,39 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 // notTaken is the note of those that wait to send to who needs nothing.
 const notTaken = "each has a result that nobody takes yet"
 
-// isAhead reports whether a few goroutines of a class that wait to send
-// produce things in advance. Those for whom they wait do so for work,
-// or for a ticker, and the goroutines are no handlers of requests. Or
-// nobody is known and at work for whom they could wait, and they go
-// round and do nothing else.
+// isAhead reports whether goroutines of a class that wait to send
+// produce things in advance, and are no handlers of requests. Those
+// for whom they wait are streams or, of a few, they wait for work or
+// for a ticker. Or nobody is known and at work for whom the few could
+// wait, and they go round and do nothing else.
 func (s *searcher) isAhead(class int32, f *Finding) bool {
-	c := &s.e.classes[class]
-	if c.ends() || f.Severity >= fewResults {
+	c, few := &s.e.classes[class], f.Severity < fewResults
+	if c.ends() {
 		return false
 	}
 	if len(f.Causes) > 0 {
 		handler := c.life-c.active >= hardlyIdle*c.life || s.calledBack(f.Where.Path)
-		return !handler && s.needNothing(f.Causes)
+		return !handler && shareWhere(f.Causes, func(c *Cause) bool { return s.needsNothing(c, few) }) >= mostOf
 	}
-	return s.isLoop(class, f.Where.Function) && s.isAlone(f) >= isSign
+	return few && s.isLoop(class, f.Where.Function) && s.isAlone(f) >= isSign
 }
 
-// needNothing reports whether those that others wait for mostly wait
-// for work, or for a ticker that paces them.
-func (s *searcher) needNothing(causes []Cause) bool {
-	rests := 0.0
-	for _, c := range causes {
-		if c.Activity == WaitsForWork || c.Activity == Sleeping && s.ticks(c) {
-			rests += c.Share
-		}
+// needsNothing reports whether those that others wait for are streams
+// that a ticker drives, or wait for work, or for a ticker where they do.
+// Of many that wait for them, only streams may need nothing.
+func (s *searcher) needsNothing(of *Cause, few bool) bool {
+	if of.Activity == WaitsForWork {
+		return few
 	}
-	return rests >= mostOf
-}
-
-// ticks reports whether a ticker paces those that others wait for,
-// where they wait for work, or in streams.
-func (s *searcher) ticks(of Cause) bool {
 	class, known := s.e.byName[of.Class]
-	if known && 2*s.e.classes[class].ticks > s.e.classes[class].life {
-		return true
+	if of.Activity != Sleeping || !known {
+		return false
 	}
-	return slices.ContainsFunc(s.all, func(c *candidate) bool {
-		return c.f.Kind == SleepKind && c.f.Class == of.Class && views.OfChannelTimer(c.f.Reason) &&
-			(c.note == sleepsBetween || c.note == goesOn || c.note == driven)
-	})
+	return few && 2*s.e.classes[class].ticks > s.e.classes[class].life ||
+		slices.ContainsFunc(s.all, func(c *candidate) bool {
+			return c.f.Kind == SleepKind && c.f.Class == of.Class && views.OfChannelTimer(c.f.Reason) &&
+				(few && c.note == sleepsBetween || c.note == goesOn || c.note == driven)
+		})
 }
 
 // mostlyIdle reports whether those that others wait for mostly wait for work.
