@@ -130,7 +130,7 @@ func (f *Finding) silent() string {
 		return "those that wait need what the first one does"
 	case slices.Contains(f.Signs, stalled):
 		return "most of its goroutines don't go on"
-	case f.Paced():
+	case f.Paced(), slices.Contains(f.Signs, holderPaced):
 		return "the limit may be meant"
 	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers):
 		return "what ends the wait may come from outside"

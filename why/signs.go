@@ -121,6 +121,7 @@ var signs = []sign{
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,
 		"raise that rate, if it may go on more often"},
+	{[]Kind{LockKind}, paces, holderPaced, "wait for the rate before the lock is taken"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
 		"see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"},
@@ -229,6 +230,9 @@ const once = "a sync.Once: the first one to come does it for all"
 
 // paced is the sign of waits for a limiter of rates, which may be meant.
 const paced = "it is paced by a limit of how often it may go on"
+
+// holderPaced is the sign of waits for a lock whose holder is.
+const holderPaced = "who holds it is paced by a limit of how often it may go on"
 
 // Paced reports whether a finding is such a wait.
 func (f *Finding) Paced() bool { return slices.Contains(f.Signs, paced) }

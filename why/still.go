@@ -26,6 +26,13 @@ type Still struct {
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
+// HeldUp reports whether others must do something for the goroutines
+// to go on: receive what they send, or give back a lock.
+func (s Still) HeldUp() bool {
+	does := views.WaitingFor(s.Reason)
+	return does == views.Sending || does == views.AwaitingLock
+}
+
 // still returns the goroutines that have not moved, without those that
 // findings are about: first those that wait for processes, then most first.
 func (e *evidence) still(findings []*Finding) (all []Still) {

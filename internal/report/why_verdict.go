@@ -81,6 +81,8 @@ func (y *Why) verdict() string {
 		text := "Nothing was seen to be slow; "
 		if y.NotMoved[0].Process { // perhaps it looks after that
 			text = "Nothing was seen to be slow, but it may wait for a process; "
+		} else if slices.ContainsFunc(y.NotMoved, why.Still.HeldUp) {
+			text = "Nothing was seen to be slow, but goroutines may be stuck, or wait for longer than it was recorded; "
 		}
 		return text + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
 	case why.Waiting:

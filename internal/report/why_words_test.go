@@ -214,6 +214,16 @@ func TestOtherClockWords(t *testing.T) {
 	}
 }
 
+// Who waits to send has not moved because of others.
+func TestVerdictOfThoseHeldUp(t *testing.T) {
+	for reason, want := range map[string]bool{"chan send": true, "select (send)": true, "sync.Mutex.Lock": true, "IO wait": false} {
+		y := &Why{Answer: &why.Answer{State: why.Unmoved, NotMoved: []why.Still{{Count: 1, Reason: "select", Function: "main.a"}, {Count: 2, Reason: reason, Function: "main.b"}}}}
+		if got := y.Verdict(); strings.Contains(got, "goroutines may be stuck, or wait for longer") != want {
+			t.Errorf("%s: %s", reason, got)
+		}
+	}
+}
+
 // A program that has ended can't be recorded for longer.
 func TestMoreSamplesWords(t *testing.T) {
 	for exited, want := range map[bool]string{
