@@ -138,6 +138,11 @@ func TestLocksAgain(t *testing.T) {
 	if n := strings.Count(shown, "nobody else may hold the lock, as far as is known"); n != 12 || strings.Contains(text+shown, "DEADLOCK") {
 		t.Errorf("locks shows %d, want 12, of which none is certain:\n%s", n, shown)
 	}
+	for _, command := range []string{"info", "report"} {
+		if text := ran(t, command, file); !strings.Contains(text, "seems to wait for a lock that it holds; see cpprof locks") {
+			t.Errorf("%s does not say so:\n%s", command, text)
+		}
+	}
 	if early := ran(t, "why", "--span", "0s,2s", file); strings.Contains(early, "seem to wait") {
 		t.Errorf("that is said after two seconds:\n%s", early)
 	}

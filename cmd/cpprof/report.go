@@ -205,7 +205,7 @@ func overview(t terminal, s *source, limit refine.Threshold, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	if warning := report.Deadlocks(s.path, waits.Deadlocks); warning != "" {
+	if warning := report.Deadlocks(s.path, waits); warning != "" {
 		termtext.Fprintln(t.out, termtext.Text(warning))
 	}
 	if len(classes) == 0 {

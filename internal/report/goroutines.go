@@ -308,6 +308,8 @@ func (g *goroutineGroup) write(b *strings.Builder) {
 	mention(b, "lock ", g.Locks, func(l goroutineLock) string {
 		s := timesText(l.Count, g.Count) + l.Address
 		switch {
+		case g.Count == 1 && slices.Equal(l.Holders, g.Goroutines):
+			s += ", perhaps held by the goroutine itself"
 		case l.Evidence == sampledata.Ambiguous.String():
 			s += ", perhaps held by or free for one of " + goids(l.Holders)
 		case l.Evidence == sampledata.Free.String():

@@ -139,7 +139,7 @@ func Info(w io.Writer, path string, r *sampledata.Recording) error {
 		b.line(title, "%s", text)
 		title = ""
 	}
-	return b.write(w, Deadlocks(path, a.Deadlocks)+Warnings(r.Warnings))
+	return b.write(w, Deadlocks(path, a)+Warnings(r.Warnings))
 }
 
 // wasNotHalted reports whether a recording is an execution trace

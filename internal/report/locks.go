@@ -443,16 +443,20 @@ func writeDeadlocks(b *strings.Builder, prefix string, r *sampledata.Recording,
 	}
 }
 
-// Deadlocks formats deadlocks as warnings: the first ones with a
-// line each, and how many more there are.
-func Deadlocks(path string, deadlocks []*locks.Deadlock) string {
-	b := new(strings.Builder)
-	for _, d := range deadlocks[:min(len(deadlocks), mentioned)] {
+// Deadlocks formats deadlocks, and what seem to be some, as
+// warnings: the first ones with a line each, and how many more
+// there are.
+func Deadlocks(path string, a *locks.Analysis) string {
+	b, all := new(strings.Builder), slices.Concat(a.Deadlocks, a.Seeming)
+	for _, d := range all[:min(len(all), mentioned)] {
 		termtext.Fprintf(b, "warning: %s; see cpprof locks %s\n", DeadlockLine(d), path)
 	}
-	if more := len(deadlocks) - mentioned; more > 0 {
-		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n",
-			Counted(more, "more deadlock"), path)
+	if more := len(all) - mentioned; more > 0 {
+		what := "more deadlock"
+		if len(a.Seeming) > 0 {
+			what = "more such wait"
+		}
+		termtext.Fprintf(b, "warning: %s; see cpprof locks --top 0 %s\n", Counted(more, what), path)
 	}
 	return b.String()
 }
