@@ -157,24 +157,29 @@ func TestWhoSendsARequest(t *testing.T) {
 	}
 }
 
-// Who relays what comes in a library's stream waits for the next
-// message. Who reads from a stream of the program's own may wait for
-// whoever writes to it.
+// Who does nothing but relay what comes in a library's stream waits
+// for the next message. Who reads from a stream of the program's own may
+// wait for whoever writes to it, and who downloads between other work
+// waits for an answer.
 func TestRelaysOfStreams(t *testing.T) {
-	for read, want := range map[string]string{"example.com/mux/lib.(*Stream).Read": nextMessage, "main.(*stream).Read": ""} {
+	for _, c := range []struct{ calls, read, want string }{
+		{"main.echo", "example.com/mux/lib.(*Stream).Read", nextMessage}, {"main.echo", "main.(*stream).Read", ""},
+		{"main.echo main.fetch", "example.com/mux/lib.(*Body).Read", ""},
+	} {
 		s := newScene()
-		g, worker := s.spawn(1, "main.echo")[0], s.spawn(1, "main.work")[0]
-		for i := range 100 {
-			state := s.at(selects, "main.echo", "io.Copy", "io.copyBuffer", read)
-			if i%10 == 0 {
-				state = s.at(runs, "main.echo", "io.Copy", "io.copyBuffer", "main.(*stream).Write")
+		g, worker := s.spawn(1, "main.echo"), s.spawn(1, "main.work")
+		path := append(strings.Fields(c.calls), "io.Copy", "io.copyBuffer")
+		s.samples(t, 100, func(i int) {
+			s.all(g, s.at(selects, append(path, c.read)...))
+			if i%5 == 0 {
+				s.all(g, s.at(runs, "main.echo", "main.use"))
 			}
-			s.sample(t, states{g: state, worker: s.at(runs, "main.work")})
-		}
+			s.all(worker, s.at(runs, "main.work"))
+		})
 		a := s.find(t)
 		i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind })
-		if i < 0 || a.Hypotheses[i].Note != want {
-			t.Errorf("%s: %+v %+v", read, a.Findings, a.Hypotheses)
+		if i < 0 || (a.Hypotheses[i].Note == nextMessage) != (c.want == nextMessage) {
+			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
 		}
 	}
 }

@@ -32,9 +32,17 @@ func (s *searcher) relays(stack sampledata.NodeID) bool {
 // relay what comes in a library's stream: a part of a connection, for
 // which they wait as the library does.
 func (s *searcher) relaysStream(class int32, f *Finding) bool {
-	own := s.e.r.Nodes[s.e.places.own[f.Where.stack]].Function
-	return (f.Kind == ChannelKind || f.Kind == ConditionKind) &&
-		s.modules.Of(own) != s.modules.Main() && s.relays(f.Where.stack) && s.isLoop(class, f.Where.Path[0])
+	nodes, main := s.e.r.Nodes, s.modules.Main()
+	if f.Kind != ChannelKind && f.Kind != ConditionKind ||
+		s.modules.Of(nodes[s.e.places.own[f.Where.stack]].Function) == main || !s.relays(f.Where.stack) {
+		return false
+	}
+	for n := f.Where.stack; n != sampledata.NoStack; n = nodes[n].Parent {
+		if s.modules.Of(nodes[n].Function) == main {
+			return s.isLoop(class, s.e.places.function(n))
+		}
+	}
+	return true
 }
 
 // calledBack reports whether a goroutine of the standard library
