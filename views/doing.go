@@ -172,6 +172,10 @@ func OfChannelTimer(reason string) bool {
 	return WaitingFor(reason) == Sleeping && strings.HasSuffix(reason, sampledata.OnTimer)
 }
 
+// MayBeStopped reports whether a wait to send, given its reason, is in
+// a select: another case may end it.
+func MayBeStopped(reason string) bool { return strings.HasSuffix(reason, sampledata.ToSend) }
+
 // Time returns the typed time, if it is not divided: of a
 // goroutine that is ready, it is :LOAD.
 func (d Doing) Time() TypedTime { return meanings[d].time }

@@ -236,7 +236,8 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	if len(f.Causes) > 0 {
 		return ""
 	}
-	if !receives && f.Severity < fewResults && s.leavesResults(class, of) {
+	few := f.Severity < fewResults || views.MayBeStopped(f.Reason)
+	if !receives && few && s.leavesResults(class, of) {
 		return notTaken
 	}
 	if f.Where.inRoundTrip() { // a server ends it
@@ -267,7 +268,7 @@ const fewResults = 3
 
 // leavesResults reports whether goroutines of a class that wait to
 // send mostly end after the first time: what they send is their
-// result.
+// result. Or they are told to stop while they wait in a select.
 func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 	if !s.e.classes[class].ends() {
 		return false
@@ -279,7 +280,7 @@ func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 	lives := make(map[sampledata.GoroutineID]life)
 	for run, at := range s.e.runs(ofClass(class, anywhere)) {
 		is, was := at.state.Doing == views.Sending && of(at), lives[run.Goroutine].sent
-		lives[run.Goroutine] = life{run.Last, was || is, is && !was}
+		lives[run.Goroutine] = life{run.Last, was || is, is && (!was || views.MayBeStopped(run.Reason))}
 	}
 	ended, left := 0, 0
 	for _, l := range lives {
