@@ -268,7 +268,7 @@ const fewResults = 3
 
 // leavesResults reports whether goroutines of a class that wait to
 // send mostly end after the first time: what they send is their
-// result. Or they are told to stop while they wait in a select.
+// result. Or another case of a select stops them.
 func (s *searcher) leavesResults(class int32, of func(*situation) bool) bool {
 	if !s.e.classes[class].ends() {
 		return false

@@ -483,7 +483,7 @@ func TestAhead(t *testing.T) {
 
 // Goroutines that wait to send and then end have a result that
 // nobody takes yet. Those that go on are held up, and so are those
-// that have sent before, unless a select lets them be told to stop.
+// that have sent before, unless another case of a select stops them.
 func TestResultsThatNobodyTakesYet(t *testing.T) {
 	for _, c := range []struct{ goesOn, again, stopped bool }{{}, {goesOn: true}, {again: true}, {again: true, stopped: true}} {
 		s, sends := newScene(), sends
