@@ -68,13 +68,13 @@ func (s *scene) all(goroutines []sampledata.GoroutineID, state sampledata.State)
 	s.those(goroutines, func(int) bool { return true }, state)
 }
 
-// some sets that of every nth of them, beginning with another one in
-// each sample.
+// some sets the state of every nth goroutine. Each sample begins with
+// another one.
 func (s *scene) some(sample, n int, goroutines []sampledata.GoroutineID, state sampledata.State) {
 	s.those(goroutines, func(j int) bool { return (sample+j)%n == 0 }, state)
 }
 
-// those sets the state of those with some indexes.
+// those sets the state of the goroutines with some indexes.
 func (s *scene) those(goroutines []sampledata.GoroutineID, has func(j int) bool, state sampledata.State) {
 	for j, g := range goroutines {
 		if has(j) {

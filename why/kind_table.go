@@ -106,13 +106,14 @@ func waitKindRows() map[Kind]*kindRow {
 	}
 }
 
-// waitRow is the row of waits of which nothing else is to say.
+// waitRow returns the row of a kind of wait that has only words of its
+// own.
 func waitRow(specific float64, says, remedy string) *kindRow {
 	return &kindRow{measure: (*searcher).waitMeasure, waits: true, specific: specific,
 		KindWords: KindWords{Says: says, Remedy: remedy}}
 }
 
-// starvedRow is the row of threads that have no CPU.
+// starvedRow returns the row of a kind about threads that have no CPU.
 func starvedRow(specific float64, says, remedy string) *kindRow {
 	return &kindRow{hits: (*searcher).starvedHits, ofProcessors: true, starved: true, placeless: true,
 		view: views.Load.String(), specific: specific,
