@@ -265,3 +265,29 @@ func TestGainOfThoseThatHaveTheCost(t *testing.T) {
 		t.Errorf("%+v %+v", g, g.Times)
 	}
 }
+
+// Who asks a server of others waits for nobody in the program,
+// though another one waits for its lock meanwhile.
+func TestGainOfALockHeldWhileAServerAnswers(t *testing.T) {
+	s := newScene()
+	handlers, cleaner := s.spawn(4, "main.handle"), s.spawn(1, "main.clean")
+	s.samples(t, 100, func(i int) {
+		waits := func(in string) sampledata.State {
+			w := s.at(blocked, in, "sync.(*Mutex).Lock")
+			w.Lock, w.Holders = 0x200, s.HolderSet(handlers[(i+1)%4:][:1])
+			return w
+		}
+		if i%5 > 0 {
+			s.all(cleaner, waits("main.clean"))
+		} else {
+			s.all(cleaner, s.at(runs, "main.clean"))
+		}
+		s.those(handlers, func(j int) bool { return (i+j)%2 == 0 }, waits("main.handle"))
+		s.those(handlers, func(j int) bool { return (i+j)%2 == 1 },
+			s.at(selects, "main.handle", "main.load", "net/http.(*persistConn).roundTrip"))
+	})
+	g := s.asked(t, "sync.(*Mutex).Lock", false)
+	if g.Class != "go:main.handle" || g.Times == nil || !nearly(g.Times.Times, 2) {
+		t.Errorf("without the waits for the lock: %+v, %+v", g, g.Times)
+	}
+}

@@ -157,7 +157,7 @@ func (b *tracer) share(w *worker, depth int) float64 {
 		return b.ready
 	case b.collects[w.situation]:
 		return b.collector
-	case outside(does), depth >= mostWaits:
+	case outside(does), b.asks[w.situation] && b.others, depth >= mostWaits:
 		return 0
 	}
 	if ends, known := b.held(w, depth); known {
