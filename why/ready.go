@@ -118,8 +118,21 @@ func (s *searcher) machineCandidates() []*candidate {
 	by := s.e.byClass(is)
 	class := by.most()
 	f := newFinding(MachineKind).about(s, class)
-	f.Severity, f.Others = s.noCPU, s.others(by, -1)
+	f.Severity, f.Others = s.noCPU, s.heldUp(by)
 	f.Where, _ = s.where(class, is)
 	return []*candidate{s.starved(&candidate{f: f, asks: question{hit: is}, bar: s.o.Threshold,
 		least: minMean})}
+}
+
+// heldUp returns the program's classes whose threads most lack
+// CPUs, with the share of their own time at work.
+func (s *searcher) heldUp(lack sums) (all []Part) {
+	lack = maps.Clone(lack)
+	maps.DeleteFunc(lack, func(class int32, _ float64) bool { return s.e.classes[class].runtimes })
+	for _, class := range ordered(lack) {
+		if c := &s.e.classes[class]; lack[class] >= s.o.Threshold*lack.total() {
+			all = append(all, Part{Name: c.name, Share: lack[class] / c.active})
+		}
+	}
+	return all
 }

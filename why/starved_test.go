@@ -71,3 +71,27 @@ func TestWhoHasTheCPUs(t *testing.T) {
 		}
 	}
 }
+
+// The collector's threads wait for CPUs where the program's do:
+// it holds up the program.
+func TestWhoLacksCPUs(t *testing.T) {
+	noCPU, ready := runs, sampledata.State{Run: sampledata.Runnable}
+	noCPU.NoCPU = true
+	s := newScene()
+	workers := s.spawn(8, "main.serve")
+	collector := s.spawn(1, "runtime.gcBgMarkWorker")
+	s.samples(t, 100, func(i int) {
+		s.all(collector, s.at(noCPU, "runtime.gcBgMarkWorker"))
+		s.those(workers, func(j int) bool { return j == i%8 }, s.at(noCPU, "main.serve"))
+		s.those(workers, func(j int) bool { return j != i%8 }, s.at(ready, "main.serve"))
+	})
+	for _, f := range s.find(t).Findings {
+		if f.Kind == MachineKind {
+			if len(f.Others) != 1 || f.Others[0].Name != "go:main.serve" || f.Others[0].Share != 1./8 {
+				t.Errorf("it holds up %+v", f.Others)
+			}
+			return
+		}
+	}
+	t.Error("nothing is said of threads without a CPU")
+}
