@@ -94,8 +94,12 @@ func (c *Calls) head(b *strings.Builder) {
 		if c.Windows > 1 {
 			what = "its window"
 		}
-		termtext.Fprintf(b, "%s had begun before %s, or ended after it: the quantiles leave them out\n",
-			Counted(n, "call"), what)
+		longer := ""
+		if first := &c.Calls[0]; !first.Whole() && !c.MayBeSeveral(first) && first.Took.Least > c.Between(1).Most {
+			longer = "; one took " + Took(c.Table, first)
+		}
+		termtext.Fprintf(b, "%s had begun before %s, or ended after it: the quantiles leave them out%s\n",
+			Counted(n, "call"), what, longer)
 	}
 	b.WriteString(c.sourceText())
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
@@ -397,7 +401,7 @@ func (p *ProposedCalls) Write(w io.Writer) {
 	}
 	t.write(w)
 	if cuts {
-		termtext.Fprintf(w, "\ncut are calls whose begin or end is not in the recording: the quantiles leave them out.\n")
+		termtext.Fprintf(w, "\ncut are calls whose begin or end is not in the recording: the quantiles and the longest leave them out.\n")
 	}
 	if merge {
 		termtext.Fprintf(w, "\n* Some of these calls may be several that followed one another: then there are more, and they are\nshorter. 'cpprof record --calls FUNCTION' times each.\n")

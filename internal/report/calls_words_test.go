@@ -65,6 +65,18 @@ func TestCallsThatMayBeSeveral(t *testing.T) {
 	}
 }
 
+// A call that is cut, and took longer than all others, is not left out.
+func TestLongestOfCutCalls(t *testing.T) {
+	for cut, want := range map[time.Duration]bool{time.Hour: true, time.Millisecond: false} {
+		c := &Calls{Table: tableOf(t, 0)}
+		c.Calls = append([]calls.Call{{CutEnd: true, Took: calls.Range{Least: cut, Most: cut}}}, c.Calls...)
+		b := new(strings.Builder)
+		if c.head(b); strings.Contains(b.String(), "leave them out; one took over 3600s") != want {
+			t.Errorf("cut after %s:\n%s", cut, b)
+		}
+	}
+}
+
 // A time is one if it is known up to a tenth.
 func TestRangeText(t *testing.T) {
 	const ms = time.Millisecond

@@ -32,6 +32,7 @@ type work struct{ busy, idle float64 }
 // A proposer sums up what a class does, by function.
 type proposer struct {
 	all   work
+	reads bool // it was only seen to wait for I/O: for the next piece of work, perhaps
 	in    map[sampledata.FunctionID]*work
 	depth map[sampledata.FunctionID]int // the least depth of a frame
 }
@@ -45,6 +46,7 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	type state struct {
 		class string
 		stack sampledata.NodeID
+		does  views.Doing
 		idle  bool
 	}
 	states := make(map[state]float64)
@@ -58,7 +60,7 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 			continue
 		}
 		if run.Stack != sampledata.NoStack && !run.Torn && !r.Goroutines.At(run.Goroutine).System {
-			states[state{classOf(run), run.Stack, idle(run)}] +=
+			states[state{classOf(run), run.Stack, views.DoingOf(run), idle(run)}] +=
 				float64(weights.Of(int(first), int(end)))
 		}
 	}
@@ -66,8 +68,9 @@ func Propose(r *sampledata.Recording, o views.Options) ([]Proposal, error) {
 	for s, weight := range states {
 		if classes[s.class] == nil {
 			classes[s.class] = &proposer{in: make(map[sampledata.FunctionID]*work),
-				depth: make(map[sampledata.FunctionID]int)}
+				depth: make(map[sampledata.FunctionID]int), reads: true}
 		}
+		classes[s.class].reads = classes[s.class].reads && s.does == views.AwaitingIO
 		classes[s.class].add(r, s.stack, s.idle, weight)
 	}
 	rests := restsOf(classes)
@@ -168,6 +171,9 @@ func restsOf(all map[string]*proposer) map[sampledata.FunctionID]bool {
 // and in which nobody waits for work, and the outermost of the
 // program's own below it.
 func (p *proposer) best(r *sampledata.Recording, rests map[sampledata.FunctionID]bool) (list []sampledata.FunctionID) {
+	if p.reads {
+		return nil
+	}
 	var all []sampledata.FunctionID
 	for f, w := range p.in {
 		name := r.Functions[f].Name

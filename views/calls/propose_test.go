@@ -56,3 +56,18 @@ goroutine g1 1 start=f2
 		}
 	}
 }
+
+// Goroutines that do nothing but read may wait for work.
+func TestProposeNoReaders(t *testing.T) {
+	for does, want := range map[string]int{`waiting n0 reason="IO wait"`: 0, "running n0": 1} {
+		text, samples := "function f0 main.read\nnode n0 f0 line=1\n", "sample 10ms\n"
+		for i := range 10 {
+			text += fmt.Sprintf("goroutine g%d %d start=f0\n", i, i+1)
+			samples += fmt.Sprintf("sample %dms\n    g%d %s\nsample %dms\n    g%[2]d gone\n", 20*(i+1), i, does, 20*(i+1)+10)
+		}
+		list := fixture.Must(Propose(read(t, text+samples), views.Options{}))(t)
+		if len(list) != want {
+			t.Errorf("%s: %+v", does, list)
+		}
+	}
+}
