@@ -184,7 +184,7 @@ func TestDelayWords(t *testing.T) {
 	for _, c := range []struct {
 		delayed, noCPU float64
 		want           bool
-	}{{0.8, 0.1, true}, {0.8, 0.5, false}, {0.3, 0, false}} {
+	}{{0.8, 0.1, true}, {0.8, 0.5, true}, {0.8, 0.7, false}, {0.3, 0, false}} {
 		y := &Why{Answer: &why.Answer{State: why.Idle, Delayed: c.delayed, NoCPU: c.noCPU, Clock: c.noCPU}}
 		got := y.Verdict()
 		if strings.Contains(got, says) != c.want {
