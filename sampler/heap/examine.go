@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -33,6 +34,8 @@ type Config struct {
 	MaxMemory int64         // bytes; 0: DefaultMaxMemory
 	MaxCPU    float64       // CPUs; 0: one
 	Progress  func(Progress)
+	// returns the CPU time that the calling thread has used; only MaxCPU needs it
+	ThreadTime func() time.Duration
 }
 
 // Defaults of a Config.
@@ -114,13 +117,16 @@ func New(c Config) (*Examination, error) {
 	if c.Outer == nil {
 		c.Outer = func(tid int) int { return tid }
 	}
+	if c.ThreadTime == nil {
+		c.ThreadTime = func() time.Duration { return 0 }
+	}
 	x := &Examination{
 		Config: c, bin: c.Binary, u: u, masks: map[uint64][]byte{},
 		stackBounds: map[uint64][2]uint64{},
 		frameMaps:   map[uint64]*frameMap{},
 		w:           &world{},
 	}
-	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU}}
+	x.m = marker{h: &x.h, pace: &pace{most: c.MaxCPU, clock: c.ThreadTime}}
 	return x, nil
 }
 
@@ -192,6 +198,9 @@ func (x *Examination) setG(w *world) {
 func (x *Examination) mark(ctx context.Context, c gostate.Copier, w *world, r *roots, p *Pass) {
 	x.w = w
 	m := &x.m
+	runtime.LockOSThread() // for its clock
+	defer runtime.UnlockOSThread()
+	m.pace.start(ctx)
 	m.restart()
 	before := m.scanned
 	m.told = func() {

@@ -2,7 +2,6 @@ package heap
 
 import (
 	"math/bits"
-	"time"
 
 	"github.com/cpprof/cpprof/sampler/target/goruntime"
 	"github.com/cpprof/cpprof/sampler/target/gostate"
@@ -107,7 +106,6 @@ func (m *marker) drain() {
 		if rounds%32 == 0 && m.useless() {
 			return
 		}
-		begin := time.Now()
 		ranges, batch = m.batch(ranges[:0], batch[:0])
 		for k, i := range batch {
 			m.scan(&m.h.list[i], ranges[k].Buf)
@@ -117,7 +115,7 @@ func (m *marker) drain() {
 			m.head = 0
 		}
 		m.told()
-		m.pace.spent(time.Since(begin))
+		m.pace.spent()
 	}
 }
 
@@ -186,13 +184,12 @@ func (m *marker) scanLarge(s *span) {
 	}
 	a.done[i] |= bit
 	for off := 0; off < s.size(); off += batchBytes {
-		begin := time.Now()
 		n := min(batchBytes, s.size()-off)
 		r := [1]memory.Range{{Addr: s.base + uint64(off), Buf: m.buf[:n]}}
 		m.unread += m.r.ReadRanges(r[:])
 		m.scanned += int64(len(r[0].Buf))
 		m.roots(gostate.Words(r[0].Buf))
 		m.told()
-		m.pace.spent(time.Since(begin))
+		m.pace.spent()
 	}
 }

@@ -16,7 +16,7 @@ import (
 func (b *Backend) Examine(c heap.Config) (*heap.Examination, error) {
 	c.Source, c.Binary, c.Reasons, c.Outer = heap.OfProcess(b.t.Process), b.t.bin, b.t.reasons,
 		halt.NewNumbers(b.t.Process).Outer
-	c.Namer = b.namer
+	c.Namer, c.ThreadTime = b.namer, halt.ThreadTime
 	return heap.New(c)
 }
 
