@@ -138,6 +138,8 @@ func (f *Finding) silent() string {
 		return "what ends the wait is only guessed"
 	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"
+	case shareWhere(f.Causes, (*Cause).waitsInProgram) >= 0.5:
+		return "they wait for goroutines that wait, and what ends that was not seen"
 	case f.Made != nil && f.Made.Awaited, slices.Contains(f.Signs, ofProcess):
 		return "what a process does may be what is wanted"
 	case f.Growth != nil:
@@ -146,6 +148,16 @@ func (f *Finding) silent() string {
 		return "it is true only in a part of the recording"
 	}
 	return ""
+}
+
+// waitsInProgram reports whether those that others wait for wait for
+// others of the program.
+func (c *Cause) waitsInProgram() bool {
+	switch c.Activity {
+	case Sending, Receiving, Selecting, Conditional, Joining:
+		return !c.Place.inRoundTrip()
+	}
+	return false
 }
 
 // gainOf returns what fixing a finding would bring: to the class

@@ -193,6 +193,22 @@ func TestGainIsSilent(t *testing.T) {
 	}
 }
 
+// Who waits for those that wait, too, gains what these wait for.
+func TestGainOfWaitsBehindWaits(t *testing.T) {
+	for does, silent := range map[Activity]bool{Receiving: true, Joining: true, Computing: false, IO: false, Locked: false} {
+		f := newFinding(ChannelKind)
+		f.Causes = []Cause{{Class: "go:main.get", Activity: does, Share: 0.6}}
+		if got := f.silent(); (got != "") != silent {
+			t.Errorf("these are at %q: %q", does, got)
+		}
+	}
+	f := newFinding(ChannelKind)
+	f.Causes = []Cause{{Class: "go:main.get", Activity: Selecting, Share: 1, Place: Place{Library: "net/http.(*persistConn).roundTrip"}}}
+	if got := f.silent(); got != "" {
+		t.Errorf("these ask a server: %q", got)
+	}
+}
+
 // Of a recording with many goroutines at work, a gain needs only
 // some samples.
 func TestMomentsAreBounded(t *testing.T) {
