@@ -42,6 +42,10 @@ func (f *Finding) remedy() string {
 		return "make the channel before it is used"
 	case NoCases:
 		return "let the goroutine end instead"
+	case Unknown:
+		if wait == sampledata.ForGroup {
+			return "see where those are that should call Done: they may be stuck, too"
+		}
 	}
 	return remedies[wait]
 }
