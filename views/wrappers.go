@@ -3,6 +3,7 @@ package views
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cpprof/cpprof/internal/words"
 	"github.com/cpprof/cpprof/sampledata"
@@ -104,7 +105,7 @@ func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	if f < 0 {
 		f = n.only[run.Goroutine]
 	}
-	if f == unknownNamer {
+	if f < 0 && f != several {
 		f = n.called[n.r.Goroutines.At(run.Goroutine).Start]
 	}
 	return sampledata.FunctionID(f), f >= 0
@@ -115,7 +116,8 @@ func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 var leftOut = regexp.MustCompile(`\.gowrap\d+$`)
 
 // ofRun returns the namer of a run's stack. Of a wrapper that
-// stacks leave out it is the outermost function.
+// stacks leave out it is the outermost function, but for the
+// runtime's, in which goroutines end.
 func (n *namers) ofRun(run sampledata.Run) namer {
 	f := n.ofStack(run.Stack)
 	if f != foreign || run.Torn || !n.isLeftOut[n.r.Goroutines.At(run.Goroutine).Start] {
@@ -125,6 +127,9 @@ func (n *namers) ofRun(run sampledata.Run) namer {
 		if called := n.r.Nodes[at].Function; n.r.Functions[called].Name != bootstrap {
 			f = namer(called)
 		}
+	}
+	if f >= 0 && strings.HasPrefix(n.r.Functions[f].Name, "runtime.") {
+		return foreign
 	}
 	return f
 }

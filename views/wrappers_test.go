@@ -68,7 +68,8 @@ func TestMergedClasses(t *testing.T) {
 }
 
 // Stacks leave out what the compiler makes of "go work(i)". A
-// goroutine that has no stack yet is of the class of the others.
+// goroutine that has no stack yet, or ends, is of the class of
+// the others.
 func TestWrapperThatStacksLeaveOut(t *testing.T) {
 	s := newSketch(t)
 	o := Options{Wrapper: func(f string) bool { return strings.HasSuffix(f, ".gowrap1") }}
@@ -76,6 +77,7 @@ func TestWrapperThatStacksLeaveOut(t *testing.T) {
 	s.sample(map[sampledata.GoroutineID]sampledata.State{
 		s.goroutine("main.main.gowrap1"): {Stack: stack, Run: sampledata.Running},
 		s.goroutine("main.main.gowrap1"): {Stack: sampledata.NoStack, Run: sampledata.Runnable},
+		s.goroutine("main.main.gowrap1"): {Stack: stackOf(s.Builder, "runtime.goexit", "runtime.mcall"), Run: sampledata.Running},
 	})
 	all, err := Classes(s.Recording(), o)
 	if err != nil || len(all) != 1 || all[0].Class != "go:main.main.func2" {
