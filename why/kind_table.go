@@ -204,7 +204,7 @@ func processorKindRows() map[Kind]*kindRow {
 			find: (*searcher).makingCandidates, hits: (*searcher).makingHits,
 			measure: (*searcher).makingMeasure, specific: 1.1,
 			KindWords: KindWords{
-				Says: "making {made} in {place}", Own: "{each}", See: "report --idle",
+				Says: "{made} in {place}", Own: "{each}", See: "report --idle",
 				Remedy: "keep one and use it again",
 			},
 		},

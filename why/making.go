@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 // A Made is a thing that is made again and again.
 type Made struct {
 	What      string  `json:"what"`       // "connections"
+	Does      string  `json:"does"`       // "making connections"
 	PerSecond float64 `json:"per_second"` // at least: what is made between two samples is not seen
 	// seconds that one takes at most, on average; 0 if the
 	// samples are too far apart, or the goroutines make little
@@ -37,6 +39,7 @@ type Made struct {
 // keep.
 type maker struct {
 	what      string
+	does      string // "opening files"; "" is making what
 	functions *regexp.Regexp
 	calledBy  string // only if this function calls them; "" is any
 	remedy    string
@@ -45,29 +48,29 @@ type maker struct {
 // makers are the things, the ones that are made for others
 // first.
 var makers = []maker{
-	{"lookups of addresses", named(`net\.\(\*Resolver\)\.[lL]ookup\w+`), "", "keep the connection, or the address"},
-	{"TLS handshakes", named(`crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)|net/http\.\(\*persistConn\)\.addTLS`),
+	{"lookups of addresses", "looking up addresses", named(`net\.\(\*Resolver\)\.[lL]ookup\w+`), "", "keep the connection, or the address"},
+	{"TLS handshakes", "", named(`crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)|net/http\.\(\*persistConn\)\.addTLS`),
 		"", keep},
-	{"connections", named(`net\.\(\*Dialer\)\.Dial\w*|net/http\.\(\*Transport\)\.dialConn`), "", keep},
-	{"compiled expressions", named(`regexp\.(Must)?Compile(POSIX)?`), "", keep},
-	{"parsed templates", named(`(text|html)/template\.\(\*Template\)\.Parse\w*`), "", keep},
-	{"encoders and decoders", named(`(github\.com/klauspost/)?compress/\w+\.New(Writer|Reader)(Level|Dict)*`), "",
+	{"connections", "", named(`net\.\(\*Dialer\)\.Dial\w*|net/http\.\(\*Transport\)\.dialConn`), "", keep},
+	{"compiled expressions", "compiling expressions", named(`regexp\.(Must)?Compile(POSIX)?`), "", keep},
+	{"parsed templates", "parsing templates", named(`(text|html)/template\.\(\*Template\)\.Parse\w*`), "", keep},
+	{"encoders and decoders", "", named(`(github\.com/klauspost/)?compress/\w+\.New(Writer|Reader)(Level|Dict)*`), "",
 		"keep one, and Reset it"},
-	{"type descriptions of gob", named(`encoding/gob\.\(\*(En|De)coder\)\.(sendTypeDescriptor|compile\w+)`), "",
+	{"type descriptions of gob", "", named(`encoding/gob\.\(\*(En|De)coder\)\.(sendTypeDescriptor|compile\w+)`), "",
 		"keep the encoder or decoder for several values"},
-	{"keys", named(`crypto/\w+\.(GenerateKey|GenerateMultiPrimeKey)`), "", keep},
-	{"pools of certificates", named(`crypto/x509\.(SystemCertPool|loadSystemRoots)`), "", keep},
-	{"time zones", named(`time\.LoadLocation`), "", keep},
-	{"random sources", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
-	{processes, named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "",
+	{"keys", "", named(`crypto/\w+\.(GenerateKey|GenerateMultiPrimeKey)`), "", keep},
+	{"pools of certificates", "", named(`crypto/x509\.(SystemCertPool|loadSystemRoots)`), "", keep},
+	{"time zones", "loading time zones", named(`time\.LoadLocation`), "", keep},
+	{"random sources", "", named(`math/rand\.(NewSource|\(\*rngSource\)\.Seed)`), "", keep},
+	{processes, "starting processes", named(`os/exec\.\(\*Cmd\)\.(Start|Wait)`), "",
 		"see what a process does; or ask the kernel, a library, or one process for several things"},
-	{files, named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
-	{"timers", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
-	{"goroutines", startsGoroutine, "", fewGoroutines},
-	{"deferred calls", named(`runtime\.(deferproc|deferprocat)`), "",
+	{files, "opening files", named(`os\.(OpenFile|CreateTemp|MkdirTemp)`), "", "if it is the same one, keep it open"},
+	{"timers", "", named(`time\.(After|AfterFunc|NewTimer|NewTicker|Tick)`), "", "make one before the loop, and Reset it"},
+	{"goroutines", "starting goroutines", startsGoroutine, "", fewGoroutines},
+	{"deferred calls", "deferring calls", named(`runtime\.(deferproc|deferprocat)`), "",
 		"they wait for the function's end: call it without defer, or make the loop's body a function"},
-	{"finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
-	{"values that a sync.Pool did not have", named(`.*`), "sync.(*Pool).Get", emptyPool},
+	{"finalizers", "", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
+	{"values that a sync.Pool did not have", "", named(`.*`), "sync.(*Pool).Get", emptyPool},
 }
 
 // processes are mostly awaited, for as long as each lives.
@@ -157,7 +160,7 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 			continue
 		}
 		f := newFinding(MakingKind, m.what)
-		f.Made = &Made{What: m.what, Awaited: m.what == processes, of: i}
+		f.Made = &Made{What: m.what, Does: cmp.Or(m.does, "making "+m.what), Awaited: m.what == processes, of: i}
 		c := s.suffering(f, by, of)
 		class := by.most()
 		f.Reason = "" // it computes, too

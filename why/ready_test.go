@@ -117,3 +117,28 @@ func TestCodeOfThoseThatAreReady(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that soon end have the processors for which they wait, or
+// those have them who start these: fewer goroutines would help.
+func TestGoroutinesStartedAgainAndAgain(t *testing.T) {
+	ready := sampledata.State{Run: sampledata.Runnable}
+	for does, want := range map[string]bool{"main.split": true, "main.join": false} {
+		s := newScene()
+		starters := s.spawn(2, "main.work")
+		var brief []sampledata.GoroutineID
+		s.samples(t, 60, func(int) {
+			s.gone, brief = brief, nil
+			for range 40 {
+				brief = append(brief, s.Goroutine(sampledata.Goroutine{ID: int64(100 + s.Recording().Goroutines.Len()),
+					Start: s.function("main.split.func1"), Parent: 1, Site: sampledata.Site{Function: "main.split"}}))
+			}
+			s.all(brief, s.at(ready, "main.split.func1"))
+			s.all(starters, s.at(runs, "main.work", does))
+		})
+		f := newFinding(ProcessorKind)
+		f.Class, f.Causes = "go:main.split.func1", []Cause{{Class: "go:main.work", Share: 1, Place: Place{Function: does}}}
+		if share := fixture.Must(newSearcher(s.Recording(), configured()))(t).spawns(f); share > isSign != want {
+			t.Errorf("those who start them are in %s: %v", does, share)
+		}
+	}
+}

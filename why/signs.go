@@ -369,14 +369,29 @@ const manyStarted = 100
 
 // spawns returns the share of a class's goroutines that end, if
 // they are many, and have most of the processors for which they
-// wait.
+// wait: they, others like them, and those who start such.
 func (s *searcher) spawns(f *Finding) float64 {
 	class := s.classOf(f)
-	if class < 0 || s.e.classes[class].ended < manyStarted || f.shareOf(f.Class) < explains {
+	if class < 0 || s.e.classes[class].ended < manyStarted {
+		return 0
+	}
+	sites := make(map[string]bool)
+	for run := range s.e.runs(func(at *situation) bool { return s.e.classes[at.class].isBrief() }) {
+		sites[s.e.r.Goroutines.At(run.Goroutine).Site.Function] = true
+	}
+	have := shareWhere(f.Causes, func(c *Cause) bool {
+		class, known := s.e.byName[c.Class]
+		return sites[c.Place.Function] || known && s.e.classes[class].isBrief()
+	})
+	if have < explains {
 		return 0
 	}
 	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
 }
+
+// isBrief reports whether the goroutines of a class are started again
+// and again, and soon end.
+func (c *class) isBrief() bool { return c.ends() && c.ended >= manyStarted }
 
 // doing returns the share of a finding with a matching function
 // on the stack. The collector works for all stacks alike, and

@@ -217,11 +217,11 @@ func madeText(m *why.Made) string {
 	}
 	switch {
 	case m.For != "":
-		return m.What + " for " + m.For
+		return m.Does + " for " + m.For
 	case m.Awaited:
-		return m.What + ", and waiting for them,"
+		return m.Does + ", and waiting for them,"
 	}
-	return m.What
+	return m.Does
 }
 
 // eachText says how often a thing is made, and how long that takes.
@@ -229,12 +229,12 @@ func eachText(m *why.Made) string {
 	if m == nil {
 		return ""
 	}
-	text := "at least " + rateText(m.PerSecond) + " a second are made"
+	text := "at least " + rateText(m.PerSecond) + " a second"
 	switch {
 	case m.Each > 0:
 		return text + ", in at most " + brief(time.Duration(m.Each*1e9)) + " each on average"
 	case m.Fast:
-		return "samples can't tell how many are made: making one takes less time than passes between two samples"
+		return "samples can't tell how many: each takes less time than passes between two samples"
 	case m.Counted:
 		return text
 	}

@@ -157,10 +157,10 @@ func TestUnboundedGain(t *testing.T) {
 // A count by samples that may be far too low is said to be one.
 func TestWordsOfMaking(t *testing.T) {
 	for want, m := range map[string]why.Made{
-		"at least 3 a second are made":                                                                     {PerSecond: 3, Counted: true},
-		"at least 3 a second are made; samples can't tell how many more":                                   {PerSecond: 3},
-		"samples can't tell how many are made: making one takes less time than passes between two samples": {PerSecond: 3, Fast: true},
-		"at least 3 a second are made, in at most 200ms each on average":                                   {PerSecond: 3, Each: 0.2},
+		"at least 3 a second": {PerSecond: 3, Counted: true},
+		"at least 3 a second; samples can't tell how many more":                             {PerSecond: 3},
+		"samples can't tell how many: each takes less time than passes between two samples": {PerSecond: 3, Fast: true},
+		"at least 3 a second, in at most 200ms each on average":                             {PerSecond: 3, Each: 0.2},
 	} {
 		if got := eachText(&m); got != want {
 			t.Errorf("%q, want %q", got, want)
