@@ -76,8 +76,8 @@ var makers = []maker{
 // processes are mostly awaited, for as long as each lives.
 const processes = "processes"
 
-// files hardly take memory: who waits for the collector there would
-// wait for it elsewhere.
+// files hardly take memory or CPU time: who waits for the collector
+// there, or for a CPU, would wait for it elsewhere.
 const files = "open files"
 
 // startsGoroutine is what a go statement calls.
@@ -185,8 +185,8 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it makes " + m.what + " only once, as far as is known"
 		}
-		if all, collects := weigh(s.members(class), of, s.awaitsCollector); m.what == files && 2*collects > all {
-			c.note = "it waits for the garbage collector most of that time"
+		if all, other := weigh(s.members(class), of, func(at *situation) bool { return s.awaitsCollector(at) || at.lacksCPU() }); m.what == files && 2*other > all {
+			c.note = "it waits for the garbage collector, or has no CPU, most of that time"
 		}
 		if f.Made.Awaited && each > livesLong*1e9 && s.looksAfter(f, by[class]) {
 			c.note = "it may look after processes that live long"
