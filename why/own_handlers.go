@@ -125,20 +125,31 @@ func (b *tracer) mayAwaitOwn(t *traced) bool {
 }
 
 // starts reports whether goroutines of a class have started most
-// of another one: then they wait for these, and not the other
-// way round.
+// of another one, or those that did: then they wait for these, and
+// not the other way round.
 func (s *searcher) starts(class int32, other string) bool {
-	of := make(map[int64]string) // by number: the class
+	of, parents := make(map[int64]string), make(map[int64]int64) // by number
 	for run, at := range s.e.runs(anywhere) {
-		of[s.e.r.Goroutines.At(run.Goroutine).ID] = s.e.name(at)
+		g := s.e.r.Goroutines.At(run.Goroutine)
+		of[g.ID], parents[g.ID] = s.e.name(at), g.Parent
 	}
+	name := s.e.classes[class].name
 	started, all := 0, 0
-	for _, g := range s.e.r.Goroutines.All() {
-		if of[g.ID] == other {
-			if all++; of[g.Parent] == s.e.classes[class].name {
-				started++
-			}
+	for id, parent := range parents {
+		if of[id] != other {
+			continue
 		}
+		for range mostParents {
+			if of[parent] == name {
+				started++
+				break
+			}
+			parent = parents[parent]
+		}
+		all++
 	}
 	return 2*started > all
 }
+
+// mostParents limits the chain from a goroutine to who began it all.
+const mostParents = 20

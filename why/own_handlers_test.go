@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,32 @@ func TestClientBesideAProxy(t *testing.T) {
 		s.all(handlers, s.at(reads, "net/http.(*conn).serve", "net/http.(*conn).readRequest"))
 		s.those(handlers, func(j int) bool { return (i+j)%4 != 0 },
 			s.at(selects, "net/http.(*conn).serve", "main.proxy", "main.forward", "net/http.(*persistConn).roundTrip"))
+	})
+	for _, f := range s.find(t).Findings {
+		if slices.Contains(f.Signs, asksOwn) {
+			t.Errorf("%s: %q", f.Class, f.Signs)
+		}
+	}
+}
+
+// Those that a handler has started ask other servers for it, in
+// however many steps they were started.
+func TestWhoAsksForHandlers(t *testing.T) {
+	s := newScene()
+	handlers := s.spawn(4, "net/http.(*conn).serve")
+	start := func(parents []sampledata.GoroutineID, function string) (all []sampledata.GoroutineID) {
+		for _, p := range parents {
+			id := int64(s.Recording().Goroutines.Len() + 1)
+			all = append(all, s.Goroutine(sampledata.Goroutine{ID: id, Start: s.function(function), Parent: int64(p) + 1}))
+		}
+		return all
+	}
+	lists := start(handlers, "main.list")
+	fetchers := start(lists, "main.fetch")
+	s.samples(t, 100, func(i int) {
+		s.all(handlers, s.at(selects, "net/http.(*conn).serve", fmt.Sprintf("main.handle:%d", i%3)))
+		s.all(lists, s.at(selects, "main.list"))
+		s.all(fetchers, s.at(selects, "main.fetch", fmt.Sprintf("main.get:%d", i%3), "net/http.(*persistConn).roundTrip"))
 	})
 	for _, f := range s.find(t).Findings {
 		if slices.Contains(f.Signs, asksOwn) {
