@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -115,10 +116,11 @@ func tooDoubtful(doubtful, all int) bool {
 // moment, and one in two may have been two calls, though a pause
 // of the sampler makes them look long.
 func seenLong(t *calls.Table) time.Duration {
-	whole := wholeCalls(t, 0) // the longest first
+	whole := wholeCalls(t, 0)
 	if len(whole) == 0 {
 		return 0
 	}
+	slices.SortStableFunc(whole, func(a, b *calls.Call) int { return cmp.Compare(b.Length(), a.Length()) })
 	doubtful, from := 0, whole[0].Length()+time.Millisecond
 	for i, c := range whole {
 		if isDoubtful(c) {

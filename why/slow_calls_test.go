@@ -195,3 +195,23 @@ func TestPauseInShortCalls(t *testing.T) {
 		}
 	}
 }
+
+// Of calls in one sample each, those are not slow after which the
+// sampler paused, though one in two samples is known to be longer.
+func TestPausesOfTheSamplerAreNotSlow(t *testing.T) {
+	table := &calls.Table{Source: calls.Samples}
+	const ms = time.Millisecond
+	for i := range int32(6) {
+		c := calls.Call{First: 10 * i, Last: 10 * i, End: 10 * ms, Took: calls.Range{Most: 20 * ms}}
+		switch i {
+		case 0: // in two samples
+			c.Last, c.Took.Least = c.Last+1, 5*ms
+		case 1, 2, 3: // before a pause
+			c.End, c.Took.Most = 200*ms, 300*ms
+		}
+		table.Calls = append(table.Calls, c)
+	}
+	if from := seenLong(table); from <= 200*ms {
+		t.Errorf("calls are slow from %v on", from)
+	}
+}
