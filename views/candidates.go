@@ -78,9 +78,16 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 // caller.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/"}
 
+// costly has functions of the runtime that programs call for what they
+// return, and that take long.
+var costly = strings.Fields("runtime.Caller runtime.Callers runtime.(*Frames).Next runtime.Stack runtime.GC " +
+	"runtime.ReadMemStats runtime.GoroutineProfile")
+
 // Machinery reports whether a function says less about a goroutine's activity
 // than its caller.
-func Machinery(function string) bool { return words.HasPrefix(function, machinery...) }
+func Machinery(function string) bool {
+	return words.HasPrefix(function, machinery...) && !slices.Contains(costly, function)
+}
 
 // standard has the first elements of the import paths of the
 // standard library.
