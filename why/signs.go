@@ -475,6 +475,12 @@ func (a *searched) readSigns() {
 			f.Remedy = f.Crowd.remedy()
 		}
 		known := false
+		if f.Kind == ComputeKind {
+			if in := a.neverLeft(f); in != "" {
+				f.Signs = append(f.Signs, "a goroutine was in "+in+" in all samples, unlike others of the class: it may never return from there")
+				f.Remedy, known = "see if the call ends, as in stacks some seconds apart: cpprof dump-goroutines", true
+			}
+		}
 		for _, sign := range signs {
 			if !slices.Contains(sign.kinds, f.Kind) || sign.share(a.searcher, f) < isSign {
 				continue
