@@ -252,3 +252,22 @@ func TestWhoAllocates(t *testing.T) {
 		t.Errorf("%+v", a.Findings)
 	}
 }
+
+// What is allocated in a function counts in two findings: the one
+// about allocation says so.
+func TestAllocationThatCountsTwice(t *testing.T) {
+	for in, want := range map[string]bool{"main.parse": true, "main.log": false} {
+		s := newScene()
+		all := s.spawn(2, "main.work")
+		s.samples(t, 100, func(i int) {
+			s.all(all, s.at(runs, "main.work", "main.parse"))
+			s.some(i, 2, all, s.at(runs, "main.work", in, "runtime.mallocgc"))
+		})
+		for _, f := range s.find(t).Findings {
+			signed := slices.ContainsFunc(f.Signs, func(sign string) bool { return strings.HasSuffix(sign, "counts as that of main.parse") })
+			if f.Kind == AllocationKind && signed != want {
+				t.Errorf("allocates in %s: %q", in, f.Signs)
+			}
+		}
+	}
+}

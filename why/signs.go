@@ -363,6 +363,23 @@ func (s *searcher) connects(f *Finding) float64 {
 	return onStack(getsConnection)(s, f) - s.reconnects(f) - s.upgrades(f)
 }
 
+// countsIn returns the function of a finding whose processor time
+// has much of what a finding about allocation has.
+func (a *searched) countsIn(f *Finding) string {
+	if f.Kind != AllocationKind {
+		return ""
+	}
+	for _, of := range a.Findings {
+		if of.Kind != ComputeKind {
+			continue
+		}
+		if all, part := weigh(a.e.situations, a.hits(f), a.hits(of)); part >= foreignUse*all {
+			return of.Where.Function
+		}
+	}
+	return ""
+}
+
 // manyStarted is how many goroutines of a class end at least if
 // they are started again and again.
 const manyStarted = 100
@@ -475,12 +492,6 @@ func (a *searched) readSigns() {
 			f.Remedy = f.Crowd.remedy()
 		}
 		known := false
-		if f.Kind == ComputeKind {
-			if in := a.neverLeft(f); in != "" {
-				f.Signs = append(f.Signs, "a goroutine was in "+in+" in all samples, unlike others of the class: it may never return from there")
-				f.Remedy, known = "see if the call ends, as in stacks some seconds apart: cpprof dump-goroutines", true
-			}
-		}
 		for _, sign := range signs {
 			if !slices.Contains(sign.kinds, f.Kind) || sign.share(a.searcher, f) < isSign {
 				continue
@@ -491,6 +502,15 @@ func (a *searched) readSigns() {
 			if !known && sign.remedy != "" {
 				f.Remedy, known = sign.remedy, true
 			}
+		}
+		if in := a.neverLeft(f); in != "" {
+			f.Signs = append(f.Signs, "a goroutine was in "+in+" in all samples, unlike others of the class: it may never return from there")
+			if !known {
+				f.Remedy = "see if the call ends, as in stacks some seconds apart: cpprof dump-goroutines"
+			}
+		}
+		if of := a.countsIn(f); of != "" {
+			f.Signs = append(f.Signs, "a part of this time also counts as that of "+of)
 		}
 	}
 }

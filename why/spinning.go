@@ -171,7 +171,7 @@ func (s *searcher) waitsAnew(class int32) (n int) {
 // about.
 func (s *searcher) neverLeft(f *Finding) string {
 	class := s.classOf(f)
-	if class < 0 {
+	if class < 0 || f.Kind != ComputeKind {
 		return ""
 	}
 	type stay struct {
