@@ -179,7 +179,7 @@ func TestAgentSaysWhatIsWrongLong(t *testing.T) {
 			t.Errorf("mode %o: status %d, warning %q", mode, status, said.String())
 		}
 	}
-	out, err := exec.Command("sh", "-c", "ulimit -n 20; exec "+fixture.Cpprof(t)+" agent --listen 127.0.0.1:0 --duration 1ms").CombinedOutput()
+	out, err := exec.Command("sh", "-c", "ulimit -n 20; exec "+ownCommand(t)+" agent --listen 127.0.0.1:0 --duration 1ms").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "may open 20 files at a time, and needs 328") || !strings.Contains(string(out), "ulimit -n 328") {
 		t.Errorf("%v, %s", err, out)
 	}

@@ -3,15 +3,13 @@ package main
 import (
 	"os/exec"
 	"testing"
-
-	"github.com/cpprof/cpprof/internal/fixture"
 )
 
 // On a terminal, the conversation has a prompt, a history and
 // completion, and goes on after an error.
 func TestFindAtATerminal(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(fixture.Cpprof(t), "find", "bob.cpprof", "--thread", "bob.(*terminal).run", "--interactive")
+	cmd := exec.Command(ownCommand(t), "find", "bob.cpprof", "--thread", "bob.(*terminal).run", "--interactive")
 	cmd.Dir = recordingOfBob(t)
 	s := show(t, cmd, "")
 	s.readUntil("Thread View of go:bob")

@@ -29,7 +29,7 @@ type mcpClient struct {
 func startMCP(t *testing.T) *mcpClient {
 	t.Helper()
 	folder := t.TempDir()
-	server := exec.Command(fixture.Cpprof(t), "mcp", "--folder", folder)
+	server := exec.Command(ownCommand(t), "mcp", "--folder", folder)
 	server.Stderr = os.Stderr
 	return connectMCP(t, folder, server, &mcp.CommandTransport{Command: server, TerminateDuration: time.Minute})
 }
@@ -202,7 +202,7 @@ func TestMCPEndsRecordings(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "lifecycle"), "wait")
 	needsTracing(t, target.Pid())
-	program := fixture.Cpprof(t)
+	program := ownCommand(t)
 	for _, way := range []string{"cancelled", "gone", "terminated"} {
 		t.Run(way, func(t *testing.T) { endsRecording(t, target, program, way) })
 	}

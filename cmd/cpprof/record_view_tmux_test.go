@@ -26,7 +26,7 @@ func TestRecordViewLong(t *testing.T) {
 	t.Parallel()
 	mutex, lifecycle := fixture.Build(t, "mutex"), fixture.Build(t, "lifecycle")
 	needsTracing(t, fixture.Start(t, mutex).Pid())
-	program := fixture.Cpprof(t)
+	program := ownCommand(t)
 	// begin runs record --view in a new folder, and prints the
 	// status afterwards.
 	begin := func(t *testing.T, args string) (*pane, string) {
@@ -160,7 +160,7 @@ func TestRecordViewRefuses(t *testing.T) {
 // The Analyzer restores its windows, unless --fresh is given;
 // 'report session' prints them as text.
 func TestViewIsRestored(t *testing.T) {
-	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	folder, program := recordingOfBob(t), ownCommand(t)
 	view := program + " view bob.cpprof"
 	p := newPane(t, folder, fmt.Sprintf(`%[1]s; echo left; read line; %[1]s; %[1]s --fresh; %[1]s --server; %[2]s report session bob.cpprof; sleep 600`,
 		view, program))

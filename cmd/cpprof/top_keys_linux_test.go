@@ -14,7 +14,7 @@ func TestTopKeys(t *testing.T) {
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
-	cmd := exec.Command(fixture.Cpprof(t), "top", "-i", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))
+	cmd := exec.Command(ownCommand(t), "top", "-i", "300ms", "--sort", "alive", "-p", fmt.Sprint(target.Pid()))
 	s := show(t, cmd, "")
 	for _, step := range []struct{ key, shows string }{
 		{"", "alive▼"}, {"W", "WAIT▼"}, {"W", "WAIT▲"}, {"B", "time▼"}, {"<", "class▼"}, {"?", "r reverse"}, {" ", "PAUSED"}, {"i", "(i shows "},

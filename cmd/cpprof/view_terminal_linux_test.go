@@ -41,7 +41,7 @@ func show(t *testing.T, cmd *exec.Cmd, folder string) *shown {
 func showOnPTY(t *testing.T) *shown {
 	t.Helper()
 	folder := filepath.Join(recordingOfBob(t), "bob.cpprof")
-	s := show(t, exec.Command(fixture.Cpprof(t), "view", folder), folder)
+	s := show(t, exec.Command(ownCommand(t), "view", folder), folder)
 	s.readUntil("Quit")
 	s.write("\r")
 	s.readUntil("Thread View")

@@ -124,7 +124,7 @@ func recordingOfBob(t *testing.T) string {
 // from the start.
 func TestWalkOfTheBOBCase(t *testing.T) {
 	t.Parallel()
-	p := newPane(t, recordingOfBob(t), fixture.Cpprof(t)+" view bob.cpprof")
+	p := newPane(t, recordingOfBob(t), ownCommand(t)+" view bob.cpprof")
 	p.waits(`^›1\. go:bob\.\(\*terminal\)\.run .* spends 80\.0 %`) // what is slow comes first
 	p.keys("x")
 	p.waits(`go:bob\.\(\*terminal\)\.run$`)
@@ -202,7 +202,7 @@ func TestWalksOfTheDemoLong(t *testing.T) {
 // TestSignalsGiveTheTerminalBack sends the Analyzer the signals that end it.
 func TestSignalsGiveTheTerminalBack(t *testing.T) {
 	t.Parallel()
-	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	folder, program := recordingOfBob(t), ownCommand(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) {
 			pid := filepath.Join(t.TempDir(), "pid")
@@ -230,7 +230,7 @@ func TestSignalsGiveTheTerminalBack(t *testing.T) {
 // without a shell, Ctrl-Z does no harm.
 func TestTheShellSuspendsTheAnalyzer(t *testing.T) {
 	t.Parallel()
-	folder, program := recordingOfBob(t), fixture.Cpprof(t)
+	folder, program := recordingOfBob(t), ownCommand(t)
 	p := newPane(t, folder, "sh -i")
 	p.keys(program+" view bob.cpprof", "Enter")
 	p.waits("q Quit")

@@ -26,7 +26,7 @@ func TestRecordWeb(t *testing.T) {
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
 	file := filepath.Join(t.TempDir(), "run.cpprof")
-	c := exec.Command(fixture.Cpprof(t), "record", "--web", "--no-browser", "-d", "500ms", "-o", file, "-p", strconv.Itoa(target.Pid()))
+	c := exec.Command(ownCommand(t), "record", "--web", "--no-browser", "-d", "500ms", "-o", file, "-p", strconv.Itoa(target.Pid()))
 	said := fixture.Must(c.StderrPipe())(t)
 	fixture.Check(t, c.Start())
 	t.Cleanup(func() { _ = c.Process.Kill() })
