@@ -31,10 +31,11 @@ func pages(t *testing.T) map[string]string {
 	return pages
 }
 
-// TestDocs runs every command line of the documentation, on a
+// TestDocsLong runs every command line of the documentation, on a
 // fresh recording of the demo and on the recordings of the other
-// tests.
-func TestDocs(t *testing.T) {
+// tests. That the commands and flags exist is tested always.
+func TestDocsLong(t *testing.T) {
+	fixture.Long(t)
 	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "mutex"))
 	needsTracing(t, target.Pid())
