@@ -61,7 +61,7 @@ func startProbed(t *testing.T) *fixture.Running {
 	in, out, err := os.Pipe()
 	fixture.Check(t, err)
 	t.Cleanup(func() { in.Close(); out.Close() })
-	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "time", "3000000"), in)
+	target := fixture.StartWith(t, exec.Command(fixture.Build(t, "probed"), "paced", "3000000"), in)
 	needsTracing(t, target.Pid())
 	fmt.Fprintln(out)
 	return target

@@ -72,7 +72,7 @@ func TestProbeLaunches(t *testing.T) {
 	defer in.Close()
 	defer out.Close()
 	needsTracing(t, fixture.StartWith(t, exec.Command(program, "count", "1"), in).Pid())
-	c := self(t, "probe", "-d", "1s", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "main.work", "--", program, "time", "3000000")
+	c := self(t, "probe", "-d", "1s", "-o", filepath.Join(t.TempDir(), "run.cpprof"), "main.work", "--", program, "paced", "3000000")
 	c.Stdin = strings.NewReader("\n")
 	said, err := c.CombinedOutput()
 	if strings.Contains(string(said), "not permitted") {

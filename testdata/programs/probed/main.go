@@ -3,6 +3,7 @@
 //
 //	probed count N     calls tick N times, while stacks grow and goroutines are preempted
 //	probed time N      calls work N times, each 200 µs or longer
+//	probed paced N     likewise, with a sleep after each call: it hardly computes
 //	probed fast        calls tick about 1,000,000 times a second, sleeps in between, and prints what it has done in each second
 //	probed busy        likewise, but computes in between: it is as fast as the processor
 //	probed panics N    calls fails N times, half of which panic
@@ -37,7 +38,9 @@ func main() {
 	case "count":
 		count(n)
 	case "time":
-		timed(n)
+		timed(n, 0)
+	case "paced":
+		timed(n, 2*time.Millisecond)
 	case "fast":
 		fast(sleepUntil)
 	case "busy":
@@ -138,13 +141,14 @@ func deeper(depth, calls int) {
 }
 
 // timed calls work, and prints how long each call took by its own clock, in nanoseconds.
-func timed(n int) {
+func timed(n int, pause time.Duration) {
 	times := make([][]byte, 3)
 	var all sync.WaitGroup
 	for worker := range times {
 		all.Go(func() {
 			for i := range n / 3 {
 				took := work(worker, i)
+				time.Sleep(pause)
 				times[worker] = strconv.AppendInt(append(times[worker], ','), int64(took), 10)
 			}
 		})
