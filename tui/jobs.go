@@ -135,11 +135,10 @@ func (c *content) refresh() {
 	})
 }
 
-// drawReady clears a window, and reports whether its content is
-// ready. If not, it draws the error, or what is done meanwhile.
+// drawReady reports whether the content of a window is ready. If
+// not, it draws the error, or what is done meanwhile.
 func (c *content) drawReady(on canvas, meanwhile string) bool {
 	t := c.a.theme
-	on.clear(t.plain)
 	switch {
 	case c.failed != nil:
 		on.lines(1, wrap(c.failed.Error(), on.width-2), t.err)

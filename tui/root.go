@@ -29,7 +29,7 @@ func newRoot(a *app) *root { return &root{a: a, clicked: [2]int{-1, -1}} }
 
 // draw draws the whole screen.
 func (r *root) draw(c canvas) {
-	c.clear(r.a.theme.plain)
+	r.a.screen.Fill(' ', r.a.theme.plain)
 	r.regions = r.regions[:0]
 	r.drawTabs(c.part(0, 0, c.width, 1))
 	buttons := r.buttons(c.width, c.height)
