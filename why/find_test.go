@@ -14,6 +14,8 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // A scene makes a recording of goroutines whose states a test
 // gives, sample by sample.
 type scene struct {

@@ -14,6 +14,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // hostile is a name that no format may take literally.
 const hostile = "main.evil;\n\x1b[31m\"},</script>\u2028\xff,=cmd|' /C calc'!A0"
 

@@ -11,6 +11,8 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
+func TestMain(m *testing.M) { fixture.Main(m) }
+
 // samples makes a tree of samples from lines such as "12 main f
 // :RUN", below the root.
 func samples(t testing.TB, root string, lines ...string) *calltree.Tree {
