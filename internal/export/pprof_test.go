@@ -39,7 +39,7 @@ func stackWeights(t *calltree.Tree) map[string]string {
 // read again: every cost of every stack, exactly.
 func TestPprofRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		r := synthetic.Recording(rapid.IntRange(1, 40).Draw(rt, "samples"), rapid.IntRange(1, 60).Draw(rt, "goroutines"), rapid.Float64Range(0, 1).Draw(rt, "share"))
+		r := synthetic.Recording(rapid.IntRange(1, 20).Draw(rt, "samples"), rapid.IntRange(1, 20).Draw(rt, "goroutines"), rapid.Float64Range(0, 1).Draw(rt, "share"))
 		o := views.Options{Accounting: rapid.SampledFrom([]views.Accounting{views.Observed, views.Single, views.Processors}).Draw(rt, "accounting")}
 		classes := fixture.Must(views.Classes(r, o))(rt)
 		thread := views.ThreadMaker(classes[0].Class)

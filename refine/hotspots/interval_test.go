@@ -111,7 +111,7 @@ func (c covered) share() float64 { return float64(c.with) / float64(c.of) }
 // small or large. Intervals that take goroutines as independent
 // don't.
 func TestIntervalsOfResampledRecordings(t *testing.T) {
-	const draws = 30
+	const draws = 12
 	random := rand.New(rand.NewPCG(5, 6))
 	bands := []float64{0.02, 0.1, 0.5, 0.9, 0.98, 1}
 	byBand := make([]covered, len(bands))
