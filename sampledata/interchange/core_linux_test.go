@@ -92,7 +92,11 @@ func TestCoreDump(t *testing.T) {
 			t.Errorf("%s of %s: %v; want %q", c.path, c.program, err, c.says)
 		}
 	}
-	damageCore(t, path, program)
+	data := fixture.Must(os.ReadFile(path))(t)
+	in := fixture.Must(Stream(bytes.NewReader(data), "standard input", Auto))(t)
+	if _, err := in.Recording(Options{Program: program}); err == nil || !strings.Contains(err.Error(), "not a stream") {
+		t.Errorf("of a stream: %v", err)
+	}
 }
 
 // missingIn returns the first of some words that the text of a
@@ -109,9 +113,12 @@ func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 	return ""
 }
 
-// damageCore reads damaged copies of a core dump: each is
-// refused, or what is left of it is sound.
-func damageCore(t *testing.T, path, program string) {
+// TestDamagedCoreDumpLong reads damaged copies of a core dump:
+// each is refused, or what is left of it is sound.
+func TestDamagedCoreDumpLong(t *testing.T) {
+	fixture.Long(t)
+	program := fixture.Build(t, "mutex")
+	path, _ := crashed(t, program, "0x", 10*time.Millisecond)
 	data := fixture.Must(os.ReadFile(path))(t)
 	copied := filepath.Join(t.TempDir(), "core")
 	write := func(data []byte) {
@@ -139,10 +146,6 @@ func damageCore(t *testing.T, path, program string) {
 		if _, again := file.WriteAt(data[at:at+1], at); err != nil || again != nil {
 			t.Fatal(err, again)
 		}
-	}
-	in := fixture.Must(Stream(bytes.NewReader(data), "standard input", Auto))(t)
-	if _, err := in.Recording(Options{Program: program}); err == nil || !strings.Contains(err.Error(), "not a stream") {
-		t.Errorf("of a stream: %v", err)
 	}
 }
 
