@@ -55,7 +55,7 @@ func TestMemoryOfGoroutines(t *testing.T) {
 
 // TestMemoryOfSamples counts what samples take that say nothing but their times.
 func TestMemoryOfSamples(t *testing.T) {
-	const n = 1 << 20
+	const n = 1 << 18
 	b := sampledata.NewBuilder(synthetic.Header())
 	for i := range n {
 		fixture.Check(t, b.Sample(sampledata.Sample{Time: time.Duration(i)}, nil))

@@ -179,7 +179,7 @@ func TestRing(t *testing.T) {
 // not fill the memory: neither what the ring counts, nor the
 // heap.
 func TestRingIsBounded(t *testing.T) {
-	const most = 8 << 20
+	const most = 2 << 20
 	ring := NewRing(Header{}, RingOptions{Keep: time.Minute, Memory: most})
 	main := ring.Node(Node{Parent: NoStack, Function: ring.Function(Function{Name: "main.main"})})
 	counter := ring.Monitor(Monitor{Name: "n"})
@@ -192,7 +192,7 @@ func TestRingIsBounded(t *testing.T) {
 	}
 	before := heap()
 	var live []GoroutineID
-	for i := range 12_000 {
+	for i := range 3_000 {
 		var changes []Change
 		for range 20 {
 			g := ring.Goroutine(Goroutine{ID: int64(i), Start: -1})
@@ -216,7 +216,7 @@ func TestRingIsBounded(t *testing.T) {
 	if !ring.Short() || kept.Length() >= time.Minute || kept.Length() < time.Second {
 		t.Errorf("%v are kept, short: %v", kept.Length(), ring.Short())
 	}
-	if n := len(ring.goroutines) + len(ring.labelSets) + len(ring.holderSets); n > 100_000 {
+	if n := len(ring.goroutines) + len(ring.labelSets) + len(ring.holderSets); n > 25_000 {
 		t.Errorf("%d codes are known", n)
 	}
 	runtime.KeepAlive(ring)
