@@ -123,7 +123,8 @@ func TestRunning(t *testing.T) { checkRunning(t) }
 
 // The same is true if the goroutine's thread waits for a CPU,
 // and stops after the others were detached from.
-func TestRunningLate(t *testing.T) {
+func TestRunningLateLong(t *testing.T) {
+	fixture.Long(t)
 	for range 2 {
 		begin(t, build(t), "-busy=4")
 	}

@@ -78,7 +78,7 @@ func TestHolders(t *testing.T) {
 // unlocks lets all readers in at once.)
 func TestLikelyHolders(t *testing.T) {
 	t.Parallel()
-	scores := judgeHolders(t, fixture.Build(t, "holders"), 300, "-hidden=false")
+	scores := judgeHolders(t, fixture.Build(t, "holders"), 100, "-hidden=false")
 	judged(t, scores)
 	if scores["transaction"].Right[sampledata.Likely] == 0 {
 		t.Error("transaction: no likely holder was named")

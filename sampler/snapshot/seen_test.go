@@ -30,7 +30,7 @@ func TestQueuesOfTheHalt(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	const samples = 100
+	const samples = 40
 	takeSamples(t, b, sink, func(r *sampledata.Recording) bool { return r.Samples.Len() >= samples })
 	if len(b.Seen()) > 0 {
 		t.Error("what the halt has copied outlives the sample")

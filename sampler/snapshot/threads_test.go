@@ -38,7 +38,7 @@ func TestNoCPU(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "3")
 	var v *victim
 	onOneCPU(t, func() { v = begin(t, build(t), "-busy=3") })
-	r := record(t, attach(t, v), 150)
+	r := record(t, attach(t, v), 60)
 	on, off := make([]int, r.Samples.Len()), make([]int, r.Samples.Len())
 	for _, run := range r.Runs.All() {
 		if g := r.Goroutines.At(run.Goroutine); g.Start < 0 || r.Functions[g.Start].Name != "main.compute" {

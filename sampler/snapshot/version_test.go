@@ -144,7 +144,7 @@ func TestValidate(t *testing.T) {
 func TestValidateInMotion(t *testing.T) {
 	t.Parallel()
 	v := begin(t, build(t, "-ldflags=-s -w"), "-pairs=50", "-short=4", "-lockers=4", "-garbage")
-	for range 10 {
+	for range 5 {
 		tg := fixture.Must(openTarget(v.Process.Pid))(t)
 		tg.Close()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampler/target/gobinary/unwind"
 	"github.com/cpprof/cpprof/sampler/target/machinecode"
 )
@@ -132,13 +133,18 @@ func checkPlaces(t *testing.T, a *Analyzer) {
 }
 
 func TestPlaces(t *testing.T) {
+	testPlaces(t, map[string][]string{"plain": nil, "not optimised": {"-gcflags=-N -l"}})
+}
+
+func TestPlacesOfOtherBuildsLong(t *testing.T) {
+	fixture.Long(t)
+	testPlaces(t, map[string][]string{"stripped": {"-ldflags=-s -w"}, "not inlined": {"-gcflags=-l"}})
+}
+
+func testPlaces(t *testing.T, builds map[string][]string) {
+	t.Helper()
 	for _, arch := range []string{"amd64", "arm64"} {
-		for name, flags := range map[string][]string{
-			"plain":         nil,
-			"stripped":      {"-ldflags=-s -w"},
-			"not inlined":   {"-gcflags=-l"},
-			"not optimised": {"-gcflags=-N -l"},
-		} {
+		for name, flags := range builds {
 			t.Run(arch+" "+name, func(t *testing.T) { checkPlaces(t, analyzer(t, build(t, arch, flags...))) })
 		}
 	}

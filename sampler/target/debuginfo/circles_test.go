@@ -39,7 +39,7 @@ func madeUp(t *testing.T, entries []byte) *Info {
 // or less is known. The stack of a goroutine would not suffice
 // for them.
 func TestNested(t *testing.T) {
-	const deep = 1_000_000
+	const deep = 300_000
 	var types []byte
 	for i := range uint32(deep) { // each points to the next one
 		types = binary.LittleEndian.AppendUint32(append(types, 4), 12+5*(i+1))
@@ -54,8 +54,8 @@ func TestNested(t *testing.T) {
 
 	code := []byte{0, 0, 0, 0, 0, 0, 0, 0, 127} // from 0, of 127 bytes
 	entries := append([]byte{5}, code...)
-	entries = append(entries, bytes.Repeat(append([]byte{6}, code...), 3*deep)...)
-	entries = append(entries, make([]byte, 3*deep+2)...) // the ends
+	entries = append(entries, bytes.Repeat(append([]byte{6}, code...), 10*deep)...)
+	entries = append(entries, make([]byte, 10*deep+2)...) // the ends
 	if vars := madeUp(t, entries).VariablesAt(1); len(vars) > 0 {
 		t.Errorf("%d variables", len(vars))
 	}
