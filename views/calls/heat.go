@@ -161,8 +161,13 @@ func (h *HeatMap) count(t *Table, condition Condition) {
 	})
 }
 
-// end is the end of the last column.
-func (h *HeatMap) end() time.Duration { return h.Start + time.Duration(h.Columns)*h.Step }
+// end is the end of the last column, or the last moment of all.
+func (h *HeatMap) end() time.Duration {
+	if end := h.Start + time.Duration(h.Columns)*h.Step; end > h.Start {
+		return end
+	}
+	return math.MaxInt64
+}
 
 // Zoomed returns the span of num/den of the columns, around the
 // middle of one of them; all of the time if there are no more.

@@ -61,6 +61,9 @@ func TestHeatMap(t *testing.T) {
 			}
 		}
 	}
+	if h := endless.HeatMap(300, 40, Condition{}, views.Span{}); len(h.Cells) != 2 {
+		t.Errorf("of two calls, the longest and the last that there can be, the map is %+v", h.Cells)
+	}
 	if h := sampled.HeatMap(100, 40, Condition{}, views.Span{}); !h.Untimed || h.Edges[0] != 0 || h.Cells[0].Row != 0 {
 		t.Errorf("of a short call the map is %+v", h)
 	}
