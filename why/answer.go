@@ -246,7 +246,9 @@ type Resting struct {
 	Still float64 `json:"still"`
 	// the share in which it waits for a processor, or for a CPU
 	Ready float64 `json:"ready"`
-	Does  string  `json:"does,omitempty"`
+	// the share in which it waits for a lock, and has moved
+	Locked float64 `json:"locked"`
+	Does   string  `json:"does,omitempty"`
 	// one can never go on, which may be meant: see 'cpprof stuck'
 	Stuck bool `json:"stuck,omitempty"`
 	// where one goroutine, for whom nobody is known to wait, sleeps in its
@@ -260,6 +262,10 @@ func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
 
 // WaitsToRun reports whether its goroutines mostly wait for a processor.
 func (r Resting) WaitsToRun() bool { return r.Ready >= 0.5 }
+
+// WaitsForLock reports whether its goroutines mostly wait for a lock,
+// though that is not certain enough for a finding.
+func (r Resting) WaitsForLock() bool { return r.Locked >= 0.5 && r.Does == "" }
 
 // Sleeps reports whether its goroutines wait for work asleep.
 func (r Resting) Sleeps() bool { return isAsleep(r.Asleep, r.Idle) }

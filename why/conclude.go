@@ -239,7 +239,7 @@ func (a *searched) rest() (all []Resting) {
 			continue
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
-			Asleep: c.sleeps / c.life, Still: c.still / c.life, Ready: c.ready / c.life,
+			Asleep: c.sleeps / c.life, Still: c.still / c.life, Ready: c.ready / c.life, Locked: c.locked / c.life,
 			Polls: a.polls(int32(i)), Stuck: slices.Contains(a.meant, c.name)}
 		if !r.Sleeps() {
 			r.For = a.awaitsSleeper(int32(i))

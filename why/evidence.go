@@ -85,6 +85,7 @@ type class struct {
 	ticks      float64 // of it: until a timer's channel has a value, perhaps a ticker's
 	still      float64 // not moved, and not waiting for work
 	ready      float64 // waiting for a processor, or for a CPU
+	locked     float64 // waiting for a lock, which is no rest
 	runtimes   bool    // goroutines of the runtime, other than the main one
 	collector  bool    // workers of the garbage collector
 }
@@ -196,6 +197,9 @@ func (c *class) count(s *situation, weight float64) {
 	switch {
 	case !s.idle:
 		c.active += weight
+		if s.state.Doing == views.AwaitingLock && !s.still {
+			c.locked += weight
+		}
 	case s.state.Doing == views.Sleeping:
 		c.sleeps += weight
 		if views.OfChannelTimer(s.state.Reason) {

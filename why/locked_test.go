@@ -77,3 +77,30 @@ func TestOthersSeldomAtWork(t *testing.T) {
 		t.Errorf("%+v", a.Findings)
 	}
 }
+
+// A goroutine that mostly waits for a lock for which others seldom
+// do is not said to rest.
+func TestLockOfOneAmongMany(t *testing.T) {
+	s := newScene()
+	sweeper, others, holder := s.spawn(1, "main.sweep")[0], s.spawn(10, "main.serve"), s.spawn(1, "main.hold")
+	s.samples(t, 40, func(i int) {
+		waits := func(in string) sampledata.State {
+			w := s.at(blocked, in, "sync.(*Mutex).Lock")
+			w.Lock, w.Holders = 0x200, s.HolderSet(holder)
+			return w
+		}
+		s.all(holder, s.at(sleeps, "main.hold", "main.load", "time.Sleep"))
+		s.all(others, s.at(reads, "main.serve", "main.fetch"))
+		s.some(i, 10, others, waits("main.serve"))
+		s.is[sweeper] = s.at(idles, "main.sweep")
+		if i%8 < 5 {
+			s.is[sweeper] = waits("main.sweep")
+		}
+	})
+	a := s.find(t)
+	locked := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == LockKind })
+	i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:main.sweep" })
+	if locked || i < 0 || !a.Resting[i].WaitsForLock() {
+		t.Errorf("%+v %+v", a.Findings, a.Resting)
+	}
+}

@@ -244,7 +244,7 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var resting, waiting, still, polls []string
+	var resting, waiting, locked, still, polls []string
 	for _, r := range y.Resting {
 		if r.Polls != "" && len(y.Findings) == 0 {
 			polls = append(polls, r.Polls)
@@ -275,9 +275,12 @@ func (y *Why) rest(b *strings.Builder) {
 		case r.Does != "":
 			text += "; " + r.Does
 		}
-		if r.WaitsToRun() {
+		switch {
+		case r.WaitsToRun():
 			waiting = append(waiting, text+")")
-		} else {
+		case r.WaitsForLock():
+			locked = append(locked, text+")")
+		default:
 			resting = append(resting, text+")")
 		}
 	}
@@ -286,7 +289,8 @@ func (y *Why) rest(b *strings.Builder) {
 		title   string
 		classes []string
 	}{{"Sleeping in a loop, and perhaps late to see what it looks for", polls},
-		{"Not slow", resting}, {"Mostly waiting for a processor", waiting}, {"Not seen to move", still}} {
+		{"Not slow", resting}, {"Mostly waiting for a processor", waiting},
+		{"Mostly waiting for a lock, but too seldom seen to be sure", locked}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}

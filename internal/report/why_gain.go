@@ -100,9 +100,9 @@ func effectText(g *why.Gain) string {
 	tells := h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times)
 	switch {
 	case !unbounded(g) && tells:
-		return text + fmt.Sprintf("; %s times if it cost half", factor(h.Times))
+		return text + fmt.Sprintf("; %s times at half the cost", factor(h.Times))
 	case tells:
-		return factorText(h) + " if it cost half; if it cost nothing, " + unseen
+		return factorText(h) + " at half the cost; without it, " + unseen
 	case unbounded(g):
 		return unseen
 	}

@@ -121,15 +121,18 @@ func TestRestWords(t *testing.T) {
 		{Class: "go:main.client", Alive: 4, Still: 0.75},
 		{Class: "go:main.keep", Alive: 1, Still: 1, Stuck: true},
 		{Class: "go:main.part", Alive: 5, Ready: 0.9},
+		{Class: "go:main.sweep", Alive: 1, Idle: 0.3, Locked: 0.7},
+		{Class: "go:main.turn", Alive: 2, Locked: 0.9, Does: "it may wait for work"},
 		{Class: "go:main.dial", Alive: 1, Idle: 0.7, Asleep: 0.7, Pauses: "main.backOff", Paused: 0.28},
 	}}}
 	want := `
 Not slow: go:main.poll (1 goroutine, 97 % idle: it sleeps), go:main.work (4.0 goroutines, 97 % idle:
 it may wait for go:main.poll, which sleeps), go:main.reader (3.0 goroutines; it may wait for work),
-go:main.dial (1 goroutine, 70 % idle: it sleeps; for 28 %, it sleeps in main.backOff). Mostly
-waiting for a processor: go:main.part (5.0 goroutines). Not seen to move: go:main.client (4.0
-goroutines, 75 % of them; 3 in main.(*group).do), go:main.keep (1 goroutine; it can never go on,
-which may be meant: see 'cpprof stuck').
+go:main.turn (2.0 goroutines; it may wait for work), go:main.dial (1 goroutine, 70 % idle: it
+sleeps; for 28 %, it sleeps in main.backOff). Mostly waiting for a processor: go:main.part (5.0
+goroutines). Mostly waiting for a lock, but too seldom seen to be sure: go:main.sweep (1 goroutine,
+30 % idle). Not seen to move: go:main.client (4.0 goroutines, 75 % of them; 3 in main.(*group).do),
+go:main.keep (1 goroutine; it can never go on, which may be meant: see 'cpprof stuck').
 `
 	b := new(strings.Builder)
 	if y.rest(b); b.String() != want {
@@ -139,12 +142,12 @@ which may be meant: see 'cpprof stuck').
 
 // Of who hardly does anything but wait, the laws give no bound.
 func TestUnboundedGain(t *testing.T) {
-	const unbounded = "at most 1.80 ± 0.2 times as much work gets done if it cost half; if it cost nothing, what the limit would be was not seen"
+	const unbounded = "at most 1.80 ± 0.2 times as much work gets done at half the cost; without it, what the limit would be was not seen"
 	for f, want := range map[why.Factor]string{
 		{Times: 60, Low: 30, High: 1000}:    unbounded,
 		{Times: 1000, Low: 999, High: 1000}: unbounded, // the greatest factor
-		{Times: 5, Low: 3, High: 12}:        "at most 5.0 times as much work gets done (3.0 to 12); 1.80 times if it cost half",
-		{Times: 40, Low: 36, High: 44}:      "at most 40 ± 4.0 times as much work gets done; 1.80 times if it cost half",
+		{Times: 5, Low: 3, High: 12}:        "at most 5.0 times as much work gets done (3.0 to 12); 1.80 times at half the cost",
+		{Times: 40, Low: 36, High: 44}:      "at most 40 ± 4.0 times as much work gets done; 1.80 times at half the cost",
 	} {
 		half := why.Factor{Times: 1.8, Low: 1.7, High: 2}
 		g := &why.Gain{Class: "go:main.f", Law: why.Closed, Times: &f, Half: &half, Next: &why.Next{Centre: why.NoCentre}}
@@ -296,7 +299,7 @@ func TestWordsOfWhatIsUnderALock(t *testing.T) {
 		g := &why.Gain{Class: "go:main.f", Law: why.Closed, Times: &why.Factor{Times: 2, Low: 1.9, High: 2.1},
 			Half: &why.Factor{Times: 1.5, Low: 1.4, High: 1.6}, Next: &why.Next{Centre: why.Processors},
 			Under: &why.Factor{Times: under, Low: under, High: under}}
-		if got := gainText(g, "go:main.f"); got != "at most 2.0 ± 0.1 times as much work gets done; 1.50 times if it cost half; then the processors are full"+want {
+		if got := gainText(g, "go:main.f"); got != "at most 2.0 ± 0.1 times as much work gets done; 1.50 times at half the cost; then the processors are full"+want {
 			t.Errorf("%v: %s", under, got)
 		}
 	}
