@@ -193,6 +193,24 @@ func TestGainIsSilent(t *testing.T) {
 	}
 }
 
+// If there are free processors, those who were ready to run came
+// all at once out of the wait, and would not without it.
+func TestGainOfBursts(t *testing.T) {
+	s := newScene()
+	all := s.spawn(8, "main.handle")
+	s.samples(t, 100, func(i int) {
+		s.all(all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan send"}, "main.handle", "main.promote"))
+		if i%4 == 0 {
+			s.all(all, s.at(sampledata.State{Run: sampledata.Runnable}, "main.handle"))
+			s.is[all[i%8]] = s.at(runs, "main.handle", "main.work")
+		}
+	})
+	g := s.asked(t, "main.promote", false)
+	if g.Times == nil || g.Times.Times < 8 {
+		t.Errorf("without the wait: %+v, %+v", g, g.Times)
+	}
+}
+
 // Who waits for those that wait, too, gains what these wait for.
 func TestGainOfWaitsBehindWaits(t *testing.T) {
 	for does, silent := range map[Activity]bool{Receiving: true, Joining: true, Computing: false, IO: false, Locked: false} {

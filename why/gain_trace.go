@@ -35,6 +35,7 @@ type tracer struct {
 	code      bool
 	target    []bool  // by situation
 	onCPU     []tally // by class: its time on CPUs
+	waited    []tally // by class: its waits; nil if these are not why it is ready to run
 	collector float64 // the share of the allocations that is the target's
 	locks     bool    // the target has waits for locks, but no code
 	under     bool    // what is done under these goes away, too
@@ -70,6 +71,9 @@ func (m *moments) tracer(t target) *tracer {
 			its.target += at.weight
 		}
 	}
+	if !t.code && m.s.ran+m.s.noCPU+m.s.scheduling() < busy*m.s.e.processors {
+		b.waited = b.waitsFor()
+	}
 	b.locks = !t.code && slices.ContainsFunc(m.s.e.situations,
 		func(at *situation) bool { return at.state.Doing == views.AwaitingLock && t.hit(at) })
 	if t.code {
@@ -86,6 +90,23 @@ func (m *moments) tracer(t target) *tracer {
 		b.collector = garbage.mean()
 	}
 	return b
+}
+
+// waitsFor returns how much of each class's waits is the target's. If
+// there are free processors, goroutines are ready to run because a wait
+// has ended for many at once.
+func (b *tracer) waitsFor() []tally {
+	all := make([]tally, len(b.s.e.classes))
+	for i, at := range b.s.e.situations {
+		if d := at.state.Doing; at.idle || d.Executes() || d == views.Ready {
+			continue
+		}
+		its := &all[at.class]
+		if its.count += at.weight; b.target[i] {
+			its.target += at.weight
+		}
+	}
+	return all
 }
 
 // enter begins with a moment. It returns those that run.
@@ -145,6 +166,8 @@ func (b *tracer) share(w *worker, depth int) float64 {
 			return b.collector
 		}
 		return 0
+	case does == views.Ready && b.waited != nil:
+		return b.waited[at.class].mean()
 	case does == views.Ready:
 		return b.ready
 	case does == views.AwaitingLock:
