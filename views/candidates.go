@@ -122,10 +122,10 @@ func (p *candidateTree) line(stack sampledata.NodeID) string {
 
 // InformativeFrame returns the frame of a stack that best
 // describes its goroutine's activity: the innermost one that is
-// not machinery of the runtime and standard library or, if there
-// is none, the innermost one; NoStack for no stack.
+// not of the runtime, nor machinery of the standard library or, if
+// there is none, the innermost one; NoStack for no stack.
 func InformativeFrame(r *sampledata.Recording, stack sampledata.NodeID) sampledata.NodeID {
-	n := r.Innermost(stack, func(name string) bool { return !Machinery(name) })
+	n := r.Innermost(stack, func(name string) bool { return !Machinery(name) && !strings.HasPrefix(name, "runtime.") })
 	if n == sampledata.NoStack {
 		return stack
 	}

@@ -105,7 +105,7 @@ func (n *namers) of(run sampledata.Run) (sampledata.FunctionID, bool) {
 	if f < 0 {
 		f = n.only[run.Goroutine]
 	}
-	if f < 0 && f != several {
+	if f == unknownNamer {
 		f = n.called[n.r.Goroutines.At(run.Goroutine).Start]
 	}
 	return sampledata.FunctionID(f), f >= 0

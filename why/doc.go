@@ -14,7 +14,7 @@
 //	                 waits for work; loops.go, the functions that show it; streams.go, the requests that
 //	                 go on
 //	computing.go     on code that takes the processors: garbage.go, on allocation; spinning.go, on
-//	                 loops that give way
+//	                 loops that give way; endless.go, on calls that may never return
 //	ready.go         on too few processors; starved.go, on threads without a CPU
 //	making.go        on what is made again and again; finalizing.go, on finalizers
 //	leaks.go         goroutines that never end, and deadlocks; still.go, those that have not moved;

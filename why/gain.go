@@ -138,7 +138,7 @@ func (f *Finding) silent() string {
 		return "what ends the wait is only guessed"
 	case f.endUnseen():
 		return "what ends the wait was not seen, and may be a timer"
-	case shareWhere(f.Causes, (*Cause).waitsInProgram) >= 0.5:
+	case f.Kind != LockKind && shareWhere(f.Causes, (*Cause).waitsInProgram) >= 0.5:
 		return "they wait for goroutines that wait, and what ends that was not seen"
 	case f.Made != nil && f.Made.Awaited, slices.Contains(f.Signs, ofProcess):
 		return "what a process does may be what is wanted"
@@ -155,7 +155,7 @@ func (f *Finding) silent() string {
 func (c *Cause) waitsInProgram() bool {
 	switch c.Activity {
 	case Sending, Receiving, Selecting, Conditional, Joining:
-		return !c.Place.inRoundTrip()
+		return !c.Place.inRoundTrip() && !requesting.MatchString(c.Place.Library)
 	}
 	return false
 }
@@ -313,8 +313,8 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 // program itself.
 func (b *tracer) stays(left sums, thinks float64) float64 {
 	for i, weight := range left {
-		switch b.s.e.situations[i].state.Doing {
-		case views.Sleeping, views.InSystemCall:
+		does := b.s.e.situations[i].state.Doing
+		if does == views.Sleeping || does == views.InSystemCall || b.asks[i] && b.others {
 			thinks += weight
 		}
 	}

@@ -18,7 +18,7 @@ type moments struct {
 	workers  [][]worker // by moment
 	collects []bool     // by situation: it waits for the collector
 	asks     []bool     // by situation: it waits for a server's answer, or a new connection to one
-	others   bool       // these servers are not the program itself
+	others   bool       // these servers are certainly not the program itself
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
 }
@@ -45,8 +45,7 @@ func newMoments(s *searcher) *moments {
 	e := s.e
 	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
 		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside)}
-	asking, _ := weigh(e.situations, s.asksOutside, s.asksOutside)
-	m.others = !e.hasMany() && !e.mayBeOwn(e.mean(asking))
+	m.others = e.asksOthers()
 	m.choose()
 	m.workers = make([][]worker, len(m.samples))
 	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before

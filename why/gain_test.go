@@ -301,27 +301,52 @@ func TestGainOfThoseThatHaveTheCost(t *testing.T) {
 }
 
 // Who asks a server of others waits for nobody in the program,
-// though another one waits for its lock meanwhile.
+// though another one waits for its lock meanwhile. One connection
+// with itself may carry many requests.
 func TestGainOfALockHeldWhileAServerAnswers(t *testing.T) {
-	s := newScene()
-	handlers, cleaner := s.spawn(4, "main.handle"), s.spawn(1, "main.clean")
-	s.samples(t, 100, func(i int) {
-		waits := func(in string) sampledata.State {
-			w := s.at(blocked, in, "sync.(*Mutex).Lock")
-			w.Lock, w.Holders = 0x200, s.HolderSet(handlers[(i+1)%4:][:1])
-			return w
+	for own, others := range map[int64]bool{0: true, 1: false, -1: false} {
+		s := newScene()
+		handlers, cleaner := s.spawn(4, "main.handle"), s.spawn(1, "main.clean")
+		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+		s.samples(t, 100, func(i int) {
+			waits := func(in string) sampledata.State {
+				w := s.at(blocked, in, "sync.(*Mutex).Lock")
+				w.Lock, w.Holders = 0x200, s.HolderSet(handlers[(i+1)%4:][:1])
+				return w
+			}
+			if own >= 0 {
+				s.Measure(connections, sampledata.Number(own))
+			}
+			if i%5 > 0 {
+				s.all(cleaner, waits("main.clean"))
+			} else {
+				s.all(cleaner, s.at(runs, "main.clean"))
+			}
+			s.those(handlers, func(j int) bool { return (i+j)%2 == 0 }, waits("main.handle"))
+			s.those(handlers, func(j int) bool { return (i+j)%2 == 1 },
+				s.at(selects, "main.handle", "main.load", "net/http.(*persistConn).roundTrip"))
+		})
+		g := s.asked(t, "sync.(*Mutex).Lock", false)
+		if g.Class != "go:main.handle" || g.Times == nil || nearly(g.Times.Times, 2) != others {
+			t.Errorf("%d own connections: without the waits for the lock: %+v, %+v", own, g, g.Times)
 		}
-		if i%5 > 0 {
-			s.all(cleaner, waits("main.clean"))
-		} else {
-			s.all(cleaner, s.at(runs, "main.clean"))
+	}
+}
+
+// Full processors that save time bring no more than what a class
+// does else: it sleeps, or waits for the server of others.
+func TestGainBesideAnswers(t *testing.T) {
+	for _, does := range []sampledata.State{selects, sleeps} {
+		s := newScene()
+		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+		all := s.spawn(16, "main.job")
+		s.samples(t, 200, func(i int) {
+			s.Measure(connections, sampledata.Number(0))
+			s.all(all, s.at(does, "main.job", "main.call", "net/http.(*persistConn).roundTrip"))
+			s.some(i, 4, all, s.at(runs, "main.job", []string{"main.encode", "main.think"}[i%2]))
+		})
+		if g := s.asked(t, "main.encode", false); g.Times == nil || !nearly(g.Times.Times, 4./3) {
+			t.Errorf("%s: %+v, %+v", does.Reason, g, g.Times)
 		}
-		s.those(handlers, func(j int) bool { return (i+j)%2 == 0 }, waits("main.handle"))
-		s.those(handlers, func(j int) bool { return (i+j)%2 == 1 },
-			s.at(selects, "main.handle", "main.load", "net/http.(*persistConn).roundTrip"))
-	})
-	g := s.asked(t, "sync.(*Mutex).Lock", false)
-	if g.Class != "go:main.handle" || g.Times == nil || !nearly(g.Times.Times, 2) {
-		t.Errorf("without the waits for the lock: %+v, %+v", g, g.Times)
 	}
 }

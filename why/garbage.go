@@ -207,3 +207,20 @@ func (s *searcher) garbageOf(makers, waiters []*situation) []*situation {
 	}
 	return slices.Concat(makers, waiters)
 }
+
+// countsIn returns the function of a finding whose processor time
+// has much of what a finding about allocation has.
+func (a *searched) countsIn(f *Finding) string {
+	if f.Kind != AllocationKind {
+		return ""
+	}
+	for _, of := range a.Findings {
+		if of.Kind != ComputeKind {
+			continue
+		}
+		if all, part := weigh(a.e.situations, a.hits(f), a.hits(of)); part >= foreignUse*all {
+			return of.Where.Function
+		}
+	}
+	return ""
+}

@@ -70,6 +70,15 @@ func (e *evidence) ownConnections() float64 {
 
 const ownConnections = "process.own_connections"
 
+// asksOthers reports whether the program was never seen to have a
+// connection with itself, though these were counted. One may carry
+// many requests.
+func (e *evidence) asksOthers() bool {
+	return e.ownConnections() == 0 && slices.ContainsFunc(e.r.Series, func(s sampledata.Series) bool {
+		return s.Name == ownConnections && s.Unmeasured == ""
+	})
+}
+
 // hasMany reports whether the program has too many connections for
 // counting those with itself.
 func (e *evidence) hasMany() bool {

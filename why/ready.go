@@ -130,9 +130,43 @@ func (s *searcher) heldUp(lack sums) (all []Part) {
 	lack = maps.Clone(lack)
 	maps.DeleteFunc(lack, func(class int32, _ float64) bool { return s.e.classes[class].runtimes })
 	for _, class := range ordered(lack) {
-		if c := &s.e.classes[class]; lack[class] >= s.o.Threshold*lack.total() {
+		if c := &s.e.classes[class]; lack[class] >= s.o.Threshold*lack.total() && lack[class] >= hardlyAny*c.active {
 			all = append(all, Part{Name: c.name, Share: lack[class] / c.active})
 		}
 	}
 	return all
 }
+
+// manyStarted is how many goroutines of a class end at least if
+// they are started again and again.
+const manyStarted = 100
+
+// spawns returns the share of a class's goroutines that end, if they
+// are many, and most of the processor time goes to them, to others
+// that are started where they are, and to starting goroutines.
+func (s *searcher) spawns(f *Finding) float64 {
+	class := s.classOf(f)
+	if class < 0 || !s.e.classes[class].isBrief() || handling.MatchString(f.Class) {
+		return 0
+	}
+	sites, started := make(map[string]bool), make(map[int32]bool)
+	for run := range s.e.runs(ofClass(class, anywhere)) {
+		sites[s.e.r.Goroutines.At(run.Goroutine).Site.Function] = true
+	}
+	delete(sites, "")
+	for run, at := range s.e.runs(func(at *situation) bool { return s.e.classes[at.class].isBrief() }) {
+		started[at.class] = started[at.class] || sites[s.e.r.Goroutines.At(run.Goroutine).Site.Function]
+	}
+	all, have := weigh(s.e.situations, func(at *situation) bool { return at.state.Doing.Executes() && !s.e.classes[at.class].runtimes },
+		func(at *situation) bool {
+			return at.class == class || started[at.class] || s.e.places.matches(at.state.Stack, startsGoroutine)
+		})
+	if have < explains*all {
+		return 0
+	}
+	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
+}
+
+// isBrief reports whether the goroutines of a class are started again
+// and again, and soon end.
+func (c *class) isBrief() bool { return c.ends() && c.ended >= manyStarted }

@@ -363,53 +363,6 @@ func (s *searcher) connects(f *Finding) float64 {
 	return onStack(getsConnection)(s, f) - s.reconnects(f) - s.upgrades(f)
 }
 
-// countsIn returns the function of a finding whose processor time
-// has much of what a finding about allocation has.
-func (a *searched) countsIn(f *Finding) string {
-	if f.Kind != AllocationKind {
-		return ""
-	}
-	for _, of := range a.Findings {
-		if of.Kind != ComputeKind {
-			continue
-		}
-		if all, part := weigh(a.e.situations, a.hits(f), a.hits(of)); part >= foreignUse*all {
-			return of.Where.Function
-		}
-	}
-	return ""
-}
-
-// manyStarted is how many goroutines of a class end at least if
-// they are started again and again.
-const manyStarted = 100
-
-// spawns returns the share of a class's goroutines that end, if
-// they are many, and have most of the processors for which they
-// wait: they, others like them, and those who start such.
-func (s *searcher) spawns(f *Finding) float64 {
-	class := s.classOf(f)
-	if class < 0 || s.e.classes[class].ended < manyStarted {
-		return 0
-	}
-	sites := make(map[string]bool)
-	for run := range s.e.runs(func(at *situation) bool { return s.e.classes[at.class].isBrief() }) {
-		sites[s.e.r.Goroutines.At(run.Goroutine).Site.Function] = true
-	}
-	have := shareWhere(f.Causes, func(c *Cause) bool {
-		class, known := s.e.byName[c.Class]
-		return sites[c.Place.Function] || known && s.e.classes[class].isBrief()
-	})
-	if have < explains {
-		return 0
-	}
-	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
-}
-
-// isBrief reports whether the goroutines of a class are started again
-// and again, and soon end.
-func (c *class) isBrief() bool { return c.ends() && c.ended >= manyStarted }
-
 // doing returns the share of a finding with a matching function
 // on the stack. The collector works for all stacks alike, and
 // does not count.
@@ -504,9 +457,9 @@ func (a *searched) readSigns() {
 			}
 		}
 		if in := a.neverLeft(f); in != "" {
-			f.Signs = append(f.Signs, "a goroutine was in "+in+" in all samples, unlike others of the class: it may never return from there")
+			f.Signs = append(f.Signs, in)
 			if !known {
-				f.Remedy = "see if the call ends, as in stacks some seconds apart: cpprof dump-goroutines"
+				f.Remedy = "see if the call ends: 'cpprof record --calls' times each"
 			}
 		}
 		if of := a.countsIn(f); of != "" {

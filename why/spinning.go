@@ -1,12 +1,9 @@
 package why
 
 import (
-	"maps"
-	"math"
 	"regexp"
 	"slices"
 
-	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
@@ -163,73 +160,4 @@ func (s *searcher) waitsAnew(class int32) (n int) {
 		last[run.Goroutine] = waits
 	}
 	return n
-}
-
-// neverLeft returns the innermost function that a goroutine of a
-// finding's class never left, if others come and go so often that
-// this is no chance. The goroutine is mostly at what the finding is
-// about.
-func (s *searcher) neverLeft(f *Finding) string {
-	class := s.classOf(f)
-	if class < 0 || f.Kind != ComputeKind {
-		return ""
-	}
-	type stay struct {
-		tally
-		in []sampledata.FunctionID // in all samples, the outermost first
-	}
-	all := make(map[sampledata.GoroutineID]*stay)
-	for run, at := range s.e.runs(ofClass(class, hasStack)) {
-		if run.Torn {
-			continue
-		}
-		in := s.e.places.functions(at.state.Stack)
-		its := lists.Made(all, run.Goroutine, func() *stay { return &stay{in: in} })
-		samples := s.spanOf(run)
-		if its.count += samples; s.e.places.through(at.state.Stack, f.Where.Function) {
-			its.target += samples
-		}
-		same := 0
-		for same < min(len(in), len(its.in)) && in[same] == its.in[same] {
-			same++
-		}
-		its.in = its.in[:same]
-	}
-	for _, g := range slices.Sorted(maps.Keys(all)) {
-		its := all[g]
-		if len(its.in) == 0 || its.count < leastActive || its.mean() < 0.5 {
-			continue
-		}
-		function := s.e.r.Functions[its.in[len(its.in)-1]].Name
-		others := tally{}
-		for run, at := range s.e.runs(ofClass(class, hasStack)) {
-			if run.Goroutine == g {
-				continue
-			}
-			samples := s.spanOf(run)
-			if others.count += samples; s.e.places.through(at.state.Stack, function) {
-				others.target += samples
-			}
-		}
-		if others.count >= leastActive && others.target > 0 && math.Pow(others.mean(), its.count) <= byChance {
-			return function
-		}
-	}
-	return ""
-}
-
-func hasStack(at *situation) bool { return at.state.Stack != sampledata.NoStack }
-
-// spanOf returns how many samples of the span have a run.
-func (s *searcher) spanOf(run sampledata.Run) float64 {
-	return float64(min(run.Last+1, s.e.to) - max(run.First, s.e.from))
-}
-
-// functions returns the functions of a stack, the outermost first.
-func (p *places) functions(stack sampledata.NodeID) (all []sampledata.FunctionID) {
-	for ; stack != sampledata.NoStack; stack = p.r.Nodes[stack].Parent {
-		all = append(all, p.r.Nodes[stack].Function)
-	}
-	slices.Reverse(all)
-	return all
 }

@@ -2,7 +2,6 @@ package why
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -116,28 +115,6 @@ func TestFreeListsDontSpin(t *testing.T) {
 		spins := slices.ContainsFunc(s.find(t).Findings, (*Finding).spins)
 		if spins == finds {
 			t.Errorf("it finds something: %v, it spins: %v", finds, spins)
-		}
-	}
-}
-
-// A goroutine that is in a function all the time, while others of
-// its class come and go, may never return. One that does other work
-// than these is in its own function, and returns or not.
-func TestCallThatNeverReturns(t *testing.T) {
-	for others, want := range map[string]bool{"main.parse": true, "main.send": false} {
-		s := newScene()
-		all := s.spawn(3, "main.render")
-		s.samples(t, 60, func(i int) {
-			s.all(all, s.at(reads, "main.render", "main.next"))
-			s.some(i, 2, all, s.at(runs, "main.render", others, "main.scan"))
-			s.is[all[0]] = s.at(runs, "main.render", "main.parse", []string{"main.scan", "main.skip"}[i%2])
-		})
-		found := false
-		for _, f := range s.find(t).Findings {
-			found = found || slices.ContainsFunc(f.Signs, func(sign string) bool { return strings.Contains(sign, "was in main.parse in all samples") })
-		}
-		if found != want {
-			t.Errorf("others are in %s: %t", others, found)
 		}
 	}
 }

@@ -95,8 +95,11 @@ func (c *Calls) head(b *strings.Builder) {
 			what = "its window"
 		}
 		longer := ""
-		if first := &c.Calls[0]; !first.Whole() && !c.MayBeSeveral(first) && first.Took.Least > c.Between(1).Most {
-			longer = "; one took " + Took(c.Table, first)
+		for i := range c.Calls { // the longest first
+			if cut := &c.Calls[i]; !cut.Whole() && !c.MayBeSeveral(cut) && cut.Took.Least > c.Between(1).Most {
+				longer = "; one took " + Took(c.Table, cut)
+				break
+			}
 		}
 		termtext.Fprintf(b, "%s had begun before %s, or ended after it: the quantiles leave them out%s\n",
 			Counted(n, "call"), what, longer)

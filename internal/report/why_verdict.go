@@ -62,7 +62,7 @@ func (y *Why) usedText() string {
 // delayedText says how many threads wait for a CPU by the kernel's
 // clock, if samples show only a part of that.
 func delayedText(kernel, samples float64) string {
-	if kernel < max(minDelayed, 1.3*samples) {
+	if kernel < max(minDelayed, 1.3*samples, samples+minDelayed/2) {
 		return ""
 	}
 	return termtext.Sprintf("by the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that", kernel)

@@ -210,7 +210,7 @@ func leastText(s *why.SlowCalls) string {
 	return brief(s.Least) + " or more"
 }
 
-// madeText names what is made, and for whom.
+// madeText says what is done to make a thing, and for whom.
 func madeText(m *why.Made) string {
 	if m == nil {
 		return ""

@@ -34,7 +34,8 @@ type Config struct {
 	MaxMemory int64         // bytes; 0: DefaultMaxMemory
 	MaxCPU    float64       // CPUs; 0: one
 	Progress  func(Progress)
-	// returns the CPU time that the calling thread has used; only MaxCPU needs it
+	// returns the CPU time that the calling thread has used; nil: the
+	// time that passes is taken for it
 	ThreadTime func() time.Duration
 }
 
@@ -118,7 +119,8 @@ func New(c Config) (*Examination, error) {
 		c.Outer = func(tid int) int { return tid }
 	}
 	if c.ThreadTime == nil {
-		c.ThreadTime = func() time.Duration { return 0 }
+		begin := time.Now() // it takes no more than that
+		c.ThreadTime = func() time.Duration { return time.Since(begin) }
 	}
 	x := &Examination{
 		Config: c, bin: c.Binary, u: u, masks: map[uint64][]byte{},

@@ -183,7 +183,7 @@ func (m *marker) scanLarge(s *span) {
 		return
 	}
 	a.done[i] |= bit
-	for off := 0; off < s.size(); off += batchBytes {
+	for off := 0; off < s.size() && m.pace.ctx.Err() == nil; off += batchBytes {
 		n := min(batchBytes, s.size()-off)
 		r := [1]memory.Range{{Addr: s.base + uint64(off), Buf: m.buf[:n]}}
 		m.unread += m.r.ReadRanges(r[:])

@@ -37,5 +37,5 @@ func (p *pace) spent() {
 	case <-time.After(p.owed):
 	case <-p.ctx.Done():
 	}
-	p.owed -= time.Since(begin)
+	p.owed = max(p.owed-time.Since(begin), -slice) // it may have slept for long
 }

@@ -35,7 +35,7 @@ func madeUp(t *testing.T, entries []byte) *Info {
 		Units: []*Unit{{entry: unit, ranges: [][2]uint64{{0, 128}}}}}
 }
 
-// Types and blocks that are nested a million times are an error,
+// Types and blocks that are nested hundreds of thousands of times are an error,
 // or less is known. The stack of a goroutine would not suffice
 // for them.
 func TestNested(t *testing.T) {

@@ -1,0 +1,54 @@
+package why
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// A goroutine that is in a function all the time, while others of
+// its class come and go, may never return.
+func TestCallThatNeverReturns(t *testing.T) {
+	const inAll = " in main.parse in all samples"
+	for name, c := range map[string]struct {
+		others, class string                                 // function, what the class begins with
+		is            func(s *scene, i int) sampledata.State // of the one
+		stuck         int
+		want          string
+	}{
+		"one":              {"main.parse", "main.render", nil, 1, "a goroutine was" + inAll},
+		"two":              {"main.parse", "main.render", nil, 2, "2 goroutines were" + inAll},
+		"others do not":    {"main.send", "main.render", nil, 1, ""},
+		"it is the loop":   {"main.parse", "main.parse", nil, 1, ""},
+		"it mostly waits":  {"main.parse", "main.render", func(s *scene, i int) sampledata.State { return s.at(reads, "main.render", "main.parse", "main.next") }, 1, ""},
+		"others stay long": {"main.parse:9", "main.render", nil, 1, ""},
+	} {
+		s := newScene()
+		all := s.spawn(6, c.class)
+		s.samples(t, 100, func(i int) {
+			s.all(all, s.at(reads, c.class, "main.next"))
+			long, turn := c.others == "main.parse:9", i
+			if long {
+				turn = i / 40
+			}
+			s.some(turn, 2, all, s.at(runs, c.class, c.others, "main.scan"))
+			for _, g := range all[:c.stuck] {
+				s.is[g] = s.at(runs, c.class, "main.parse", []string{"main.scan", "main.scan", "main.skip"}[i%3])
+				if c.is != nil && i%10 > 0 {
+					s.is[g] = c.is(s, i)
+				}
+			}
+		})
+		said := ""
+		for _, f := range s.find(t).Findings {
+			if i := slices.IndexFunc(f.Signs, func(sign string) bool { return strings.Contains(sign, "in all samples") }); i >= 0 {
+				said = f.Signs[i]
+			}
+		}
+		if c.want == "" && said != "" || !strings.HasPrefix(said, c.want) {
+			t.Errorf("%s: %q", name, said)
+		}
+	}
+}
