@@ -74,9 +74,15 @@ const ownConnections = "process.own_connections"
 // connection with itself, though these were counted. One may carry
 // many requests.
 func (e *evidence) asksOthers() bool {
-	return e.ownConnections() == 0 && slices.ContainsFunc(e.r.Series, func(s sampledata.Series) bool {
-		return s.Name == ownConnections && s.Unmeasured == ""
-	})
+	counted := func(s sampledata.Series) bool {
+		for _, v := range s.All() {
+			if n, ok := v.Float(); ok && n == 0 {
+				return s.Name == ownConnections
+			}
+		}
+		return false
+	}
+	return e.ownConnections() == 0 && slices.ContainsFunc(e.r.Series, counted)
 }
 
 // hasMany reports whether the program has too many connections for

@@ -50,10 +50,10 @@ var allPlanted = []planted{
 	{"writers", why.LockKind, []string{"main.(*table).update", "main.(*table).scan"}, "readers", true, ""},
 	{"log", why.LockKind, []string{"main.(*till).sell"}, "a message is logged while the lock is held", true, ""},
 	{"timers", why.MakingKind, []string{"main.next"}, "timers", false, ""},
-	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferred calls", false, why.ComputeKind},
+	{"defer", why.MakingKind, []string{"main.visitAll"}, "deferring calls", false, why.ComputeKind},
 	{"emptypool", why.MakingKind, []string{"main.newBuffer"}, "a sync.Pool did not have", false, why.AllocationKind},
 	{"finalizers", why.FinalizerKind, []string{"main.(*object).finalize"}, "one goroutine runs all finalizers", true, ""},
-	{"dns", why.MakingKind, []string{"main.call"}, "lookups of addresses", false, ""},
+	{"dns", why.MakingKind, []string{"main.call"}, "looking up addresses", false, ""},
 	{"handshakes", why.MakingKind, []string{"main.dial"}, "TLS handshakes", true, ""},
 }
 
