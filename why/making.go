@@ -69,7 +69,7 @@ var makers = []maker{
 	{"goroutines", "starting goroutines", startsGoroutine, "", fewGoroutines},
 	{"deferred calls", "deferring calls", named(`runtime\.(deferproc|deferprocat)`), "",
 		"they wait for the function's end: call it without defer, or make the loop's body a function"},
-	{"finalizers", "", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
+	{"finalizers", "setting finalizers", named(`runtime\.(SetFinalizer|AddCleanup\[\.\.\.\])`), "", "free what they free when it is used no more"},
 	{"values that a sync.Pool did not have", "", named(`.*`), "sync.(*Pool).Get", emptyPool},
 }
 

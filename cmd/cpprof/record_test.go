@@ -25,17 +25,6 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// ownCommand returns a path at which this program of tests is
-// cpprof (see TestMain), for shells and terminals. To link cpprof
-// itself takes seconds. It is no symbolic link, since cpprof
-// starts itself.
-func ownCommand(t testing.TB) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "cpprof")
-	fixture.Check(t, os.Link(fixture.Must(os.Executable())(t), program))
-	return program
-}
-
 // self returns a command that runs cpprof (see TestMain) in a
 // process of its own.
 func self(t testing.TB, args ...string) *exec.Cmd {

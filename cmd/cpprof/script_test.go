@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -150,4 +151,21 @@ func TestExitStatus(t *testing.T) {
 			t.Errorf("cpprof %s ends with %d, want %d", c.line, got, c.want)
 		}
 	}
+}
+
+// ownCommand returns a path at which this program of tests is
+// cpprof (see TestMain), for shells and terminals. To link cpprof
+// itself takes seconds. It is no symbolic link, since cpprof
+// starts itself.
+func ownCommand(t testing.TB) string {
+	t.Helper()
+	own := fixture.Must(os.Executable())(t)
+	program := filepath.Join(t.TempDir(), "cpprof")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	if os.Link(own, program) != nil { // another file system
+		fixture.Check(t, os.WriteFile(program, fixture.Must(os.ReadFile(own))(t), 0o755))
+	}
+	return program
 }
