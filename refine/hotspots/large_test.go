@@ -38,7 +38,7 @@ func built(t testing.TB, b *calltree.Builder) *calltree.Tree {
 // What find does grows like the tree, not like its square. If it
 // did, these two searches would take minutes.
 func TestFindInLargeTreesLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	f := Find(NewSingle(nested(t, 60_000)), FindOptions{})
 	if len(f.Bottlenecks) != 1 || len(f.Bottlenecks[0].Summary.Path()) != 60_001 {
 		t.Errorf("%d call sequences, the first of %d calls", len(f.Bottlenecks), len(f.Bottlenecks[0].Summary.Path()))

@@ -116,7 +116,7 @@ func missingIn(t *testing.T, r *sampledata.Recording, words ...string) string {
 // TestDamagedCoreDumpLong reads damaged copies of a core dump:
 // each is refused, or what is left of it is sound.
 func TestDamagedCoreDumpLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	program := fixture.Build(t, "mutex")
 	path, _ := crashed(t, program, "0x", 10*time.Millisecond)
 	data := fixture.Must(os.ReadFile(path))(t)

@@ -124,7 +124,7 @@ func TestRunning(t *testing.T) { checkRunning(t) }
 // The same is true if the goroutine's thread waits for a CPU,
 // and stops after the others were detached from.
 func TestRunningLateLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 0)
 	for range 2 {
 		begin(t, build(t), "-busy=4")
 	}

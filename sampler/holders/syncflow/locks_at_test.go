@@ -137,7 +137,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestPlacesOfOtherBuildsLong(t *testing.T) {
-	fixture.Long(t)
+	fixture.LongInTurn(t, 2)
 	testPlaces(t, map[string][]string{"stripped": {"-ldflags=-s -w"}, "not inlined": {"-gcflags=-l"}})
 }
 
