@@ -27,10 +27,11 @@ func (s *searcher) neverLeft(f *Finding) string {
 		return ""
 	}
 	by, longest := make(map[string]int), make(map[string]float64) // by function: the goroutines; the others' longest stay
-	for _, its := range s.sightings(class, f.Where.Function) {
-		function := s.innermost(its)
-		always := its.first <= s.e.from && its.last >= s.e.to-1 && its.busy >= max(leastActive, mostOf*its.all)
-		if always && 2*its.there > its.all && "go:"+function != f.Class &&
+	there := s.stays(class, f.Where.Function)
+	for g, its := range s.sightings(class) {
+		function, at := s.innermost(its), there[g]
+		always := at.first && at.last && its.busy >= max(leastActive, mostOf*its.all)
+		if always && 2*at.within > at.life && "go:"+function != f.Class &&
 			its.all >= timesOutstays*lists.Made(longest, function, func() float64 { return s.longestStay(class, function) }) {
 			by[function]++
 		}
@@ -48,30 +49,24 @@ func (s *searcher) neverLeft(f *Finding) string {
 
 // A sighting is what was seen of a goroutine.
 type sighting struct {
-	in          []sampledata.FunctionID // in all samples, the outermost first
-	all         float64                 // samples
-	busy, there float64                 // in which it had work; in which it was in a function
-	first, last int32                   // samples
+	in        []sampledata.FunctionID // in all samples, the outermost first
+	all, busy float64                 // samples, and those in which it had work
 }
 
-// sightings returns what was seen of the goroutines of a class, and of
-// them in a function. Torn stacks say nothing.
-func (s *searcher) sightings(class int32, function string) map[sampledata.GoroutineID]*sighting {
+// sightings returns what was seen of the goroutines of a class. Torn
+// stacks say nothing.
+func (s *searcher) sightings(class int32) map[sampledata.GoroutineID]*sighting {
 	all := make(map[sampledata.GoroutineID]*sighting)
 	for run, at := range s.e.runs(ofClass(class, hasStack)) {
 		if run.Torn {
 			continue
 		}
 		in := s.e.places.functions(at.state.Stack)
-		its := lists.Made(all, run.Goroutine, func() *sighting { return &sighting{in: in, first: run.First} })
-		its.last = run.Last
+		its := lists.Made(all, run.Goroutine, func() *sighting { return &sighting{in: in} })
 		samples := s.spanOf(run)
 		its.all += samples
 		if does := at.state.Doing; does.Executes() || does == views.Ready {
 			its.busy += samples
-		}
-		if s.e.places.through(at.state.Stack, function) {
-			its.there += samples
 		}
 		same := 0
 		for same < min(len(in), len(its.in)) && in[same] == its.in[same] {

@@ -70,19 +70,21 @@ func (e *evidence) ownConnections() float64 {
 
 const ownConnections = "process.own_connections"
 
-// asksOthers reports whether the program was never seen to have a
-// connection with itself, though these were counted. One may carry
-// many requests.
-func (e *evidence) asksOthers() bool {
-	counted := func(s sampledata.Series) bool {
+// asksOthers reports whether connections of the program with itself
+// were counted, and there were never any. One may carry many requests.
+func (e *evidence) asksOthers() (counted bool) {
+	for _, s := range e.r.Series {
+		if s.Name != ownConnections {
+			continue
+		}
 		for _, v := range s.All() {
-			if n, ok := v.Float(); ok && n == 0 {
-				return s.Name == ownConnections
+			n, ok := v.Float()
+			if counted = counted || ok; n > 0 {
+				return false
 			}
 		}
-		return false
 	}
-	return e.ownConnections() == 0 && slices.ContainsFunc(e.r.Series, counted)
+	return counted
 }
 
 // hasMany reports whether the program has too many connections for
