@@ -2,6 +2,7 @@ package why
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -193,9 +194,9 @@ func TestGainIsSilent(t *testing.T) {
 	}
 }
 
-// If there are free processors, those who were ready to run came
-// all at once out of the wait, and would not without it.
-func TestGainOfBursts(t *testing.T) {
+// burstScene has goroutines that wait for the same thing, and are all
+// ready to run when the wait ends.
+func burstScene(t *testing.T) *scene {
 	s := newScene()
 	all := s.spawn(8, "main.handle")
 	s.samples(t, 100, func(i int) {
@@ -205,7 +206,14 @@ func TestGainOfBursts(t *testing.T) {
 			s.is[all[i%8]] = s.at(runs, "main.handle", "main.work")
 		}
 	})
-	g := s.asked(t, "main.promote", false)
+	return s
+}
+
+// If there are free processors, those who were ready to run came
+// all at once out of the wait, and would not without it.
+func TestGainOfBursts(t *testing.T) {
+	a := fixture.Must(findIn(burstScene(t).Recording(), configured()))(t)
+	g := a.gainWithout(fixture.Must(a.targetNamed("main.promote"))(t), false)
 	if g.Times == nil || g.Times.Times < 8 {
 		t.Errorf("without the wait: %+v, %+v", g, g.Times)
 	}
@@ -348,5 +356,21 @@ func TestGainBesideAnswers(t *testing.T) {
 		if g := s.asked(t, "main.encode", false); g.Times == nil || !nearly(g.Times.Times, 4./3) {
 			t.Errorf("%s: %+v, %+v", does.Reason, g, g.Times)
 		}
+	}
+}
+
+// The cost of a finding brings what the finding says, whoever asks.
+func TestGainOfFindingAsked(t *testing.T) {
+	s := burstScene(t)
+	f := s.find(t).Findings[0]
+	for _, half := range []bool{false, true} {
+		if g := s.asked(t, f.Where.Function, half); f.Gain.Silent == "" || !reflect.DeepEqual(g, f.Gain) {
+			t.Errorf("%s has the gain %+v, without it %+v", f.Where.Function, f.Gain, g)
+		}
+	}
+	s = lockedScene(t)
+	f = s.lockFinding(t)
+	if g := s.asked(t, f.Lock, false); !reflect.DeepEqual(g, f.Gain) {
+		t.Errorf("%s has the gain %+v, without it %+v", f.Lock, f.Gain, g)
 	}
 }

@@ -21,16 +21,26 @@ type Removal struct {
 
 // Without says what it would bring if a cost went away, or half
 // of it. The target is the name of a lock that goroutines wait
-// for, a function, or an expression of call paths.
+// for, a function, or an expression of call paths. The cost of a
+// finding brings what the finding says.
 func Without(r *sampledata.Recording, o Options, name string, half bool) (*Removal, error) {
-	s, err := newSearcher(r, o)
+	a, err := findIn(r, o)
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.targetNamed(name)
+	t, err := a.targetNamed(name)
 	if err != nil {
 		return nil, err
 	}
+	if g := a.gainFound(t); g != nil && (!half || g.Silent != "") {
+		return &Removal{name, half, g}, nil
+	}
+	return &Removal{name, half, a.gainWithout(t, half)}, nil
+}
+
+// gainWithout returns what it would bring if a target went away, or
+// half of it.
+func (s *searcher) gainWithout(t target, half bool) *Gain {
 	part := 1.0
 	if half {
 		part = 0.5
@@ -40,7 +50,34 @@ func Without(r *sampledata.Recording, o Options, name string, half bool) (*Remov
 	if half {
 		g.Half, g.Under = nil, nil
 	}
-	return &Removal{name, half, g}, nil
+	return g
+}
+
+// sameCost is the share of two costs that is both, if they are one.
+const sameCost = 0.95
+
+// gainFound returns the gain of the first finding whose cost is the
+// target; nil if there is none.
+func (a *searched) gainFound(t target) *Gain {
+	for _, f := range a.Findings {
+		its, both, either := a.targetOf(f), 0.0, 0.0
+		for _, at := range a.e.situations {
+			if at.idle || at.still {
+				continue
+			}
+			one, other := t.hit(at), its.hit(at)
+			if one && other {
+				both += at.weight
+			}
+			if one || other {
+				either += at.weight
+			}
+		}
+		if both > 0 && both >= sameCost*either {
+			return f.Gain
+		}
+	}
+	return nil
 }
 
 // targetNamed returns the cost that somebody names.
