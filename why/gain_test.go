@@ -374,3 +374,21 @@ func TestGainOfFindingAsked(t *testing.T) {
 		t.Errorf("%s has the gain %+v, without it %+v", f.Lock, f.Gain, g)
 	}
 }
+
+// Who waits for goroutines of its own class waits for what these do,
+// if nobody else is at work: the wait for the answer of a server.
+func TestGainOfWaitsForOwnClass(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "main.visit")
+	s.samples(t, 100, func(i int) {
+		s.all(all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}, "main.visit", "main.fields"))
+		s.is[all[i%4]] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "select"},
+			"main.visit", "main.author", "net/http.(*persistConn).roundTrip")
+		if i%10 == 0 {
+			s.is[all[i%4]] = s.at(runs, "main.visit", "main.write")
+		}
+	})
+	if g := s.asked(t, "main.author", true); g.Times == nil || !nearly(g.Times.Times, 1/(1-0.45)) {
+		t.Errorf("without half of the answers: %+v, %+v", g, g.Times)
+	}
+}

@@ -216,7 +216,8 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 // awaited returns the share of what those do that goroutines
 // wait for, if the recording does not name them: the classes at
 // the other end of the channel, those that have what is shared
-// or, if neither is known, all other classes.
+// or, if neither is known, all other classes. If these have no
+// work, it is its own class, which may start goroutines for parts.
 func (b *tracer) awaited(situation int32, depth int) float64 {
 	at := b.s.e.situations[situation]
 	peers, has := b.peers[at.state.Channel], []bool(nil)
@@ -236,7 +237,10 @@ func (b *tracer) awaited(situation int32, depth int) float64 {
 	}
 	b.sumUp()
 	own := b.busy[at.class]
-	return tally{b.all.count - own.count, b.all.target - own.target}.mean()
+	if others := (tally{b.all.count - own.count, b.all.target - own.target}); others.count > 0 || b.asks[situation] {
+		return others.mean()
+	}
+	return own.mean()
 }
 
 // sumUp sums up the goroutines that others may wait for: the
@@ -250,7 +254,7 @@ func (b *tracer) sumUp() {
 	for i := range b.workers {
 		at := b.at(&b.workers[i])
 		does := at.state.Doing
-		if does.Waits() && !outside(does) || b.s.e.classes[at.class].runtimes {
+		if does.Waits() && !outside(does) && !b.asks[b.workers[i].situation] || b.s.e.classes[at.class].runtimes {
 			continue
 		}
 		share := b.share(&b.workers[i], mostWaits)
