@@ -116,11 +116,12 @@ func (w *findingsWindow) draw(c canvas) {
 	if !w.drawReady(c, "Searching for what is slow …") {
 		return
 	}
+	verdict := (&report.Why{Answer: w.answer}).Verdict()
 	if len(w.answer.Findings) == 0 {
-		c.lines(1, wrap((&report.Why{Answer: w.answer}).Verdict(), c.width-2), w.a.theme.plain)
+		c.lines(1, wrap(verdict, c.width-2), w.a.theme.plain)
 		return
 	}
-	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")
+	first, last, pane := w.list.drawHead(c, w.a.theme, cmp.Or(verdict, "What is slow, the worst first"))
 	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
 		text := fmt.Sprintf("%d. %s", i+1, printable(w.name(i)))
 		c.text(1, 0, termtext.Cut(text, c.width-1), style)

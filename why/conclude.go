@@ -60,17 +60,14 @@ func (a *searched) foldChains() {
 }
 
 // foldWaits leaves out waits for goroutines that are slow for a
-// reason that is a finding itself. The limit of a class is a
-// reason of its own, as a lock is.
+// reason that is a finding itself. What a class shares is a reason
+// of its own, as a lock is.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
-		if f.limits() {
-			return false
-		}
 		if f.Kind == ProcessorKind {
 			return other.Kind == ThrottledKind || other.wastes() && other.Severity >= explains*a.ran
 		}
-		if f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
+		if f.Kind != GroupKind && (f.shares() || f.Kind != ChannelKind && f.Kind != ConditionKind) {
 			return false
 		}
 		return shareWhere(f.Causes, func(c *Cause) bool {

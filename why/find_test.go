@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -314,7 +315,7 @@ func TestTooFewSamples(t *testing.T) {
 }
 
 // How much is allocated is known from the runtime's counters,
-// and where from the samples.
+// and where from the samples. Objects are counted less often.
 func TestAllocationByCounters(t *testing.T) {
 	s := newScene()
 	all, sweeper := s.spawn(2, "main.parser"), s.spawn(1, "runtime.bgsweep")[0]
@@ -324,7 +325,7 @@ func TestAllocationByCounters(t *testing.T) {
 	bytes, objects := counter("heap.allocated_bytes"), counter("heap.allocated_objects")
 	for i := range 101 {
 		s.Measure(bytes, sampledata.Count(uint64(1000+i*20_000)))
-		s.Measure(objects, sampledata.Count(uint64(i*200)))
+		s.Measure(objects, sampledata.Count(uint64(i/30*30*200)))
 		in := "main.parse"
 		if i%3 == 0 {
 			in = "main.split"
@@ -339,7 +340,7 @@ func TestAllocationByCounters(t *testing.T) {
 		t.Fatalf("%s: %+v", a.State, a.Findings)
 	}
 	g := a.Findings[0].Garbage // 100 samples of 20 ms: 2 s
-	if g.Bytes != 1_000_000 || g.Objects != 10_000 || g.Collections != 0 {
+	if g.Bytes != 1_000_000 || math.Round(g.Objects) != 10_000 || g.Collections != 0 {
 		t.Errorf("%+v, want 1,000,000 bytes in 10,000 objects a second", g)
 	}
 	if len(g.Sites) != 2 || g.Sites[0].Name != "main.parse" || g.Sites[0].Share < 0.6 || g.Sites[1].Name != "main.split" {

@@ -29,15 +29,41 @@ type Garbage struct {
 
 // garbage returns the rates of allocation in the span.
 func (e *evidence) garbage() *Garbage {
-	seconds := (e.time(e.to-1) - e.time(e.from)).Seconds()
-	if seconds <= 0 {
-		return &Garbage{}
-	}
-	rate := func(monitor string) float64 { return max(0, e.growth(monitor)) / seconds }
-	g := &Garbage{Bytes: rate("heap.allocated_bytes"), Objects: rate("heap.allocated_objects"),
-		Collections: rate("gc.cycles")}
-	g.Live = e.collectedHeap()
+	g := &Garbage{Bytes: e.rate(allocatedBytes, e.to), Collections: e.rate("gc.cycles", e.to)}
+	g.Objects, g.Live = e.objectRate(g.Bytes), e.collectedHeap()
 	return g
+}
+
+// The counters of what is allocated.
+const (
+	allocatedBytes   = "heap.allocated_bytes"
+	allocatedObjects = "heap.allocated_objects"
+)
+
+// rate returns by how much a counter grew a second from the begin of
+// the span to a sample; 0 if that is not known.
+func (e *evidence) rate(counter string, to int32) float64 {
+	perNanosecond, _ := e.monitors().MeanRate(counter, int(e.from), int(to))
+	return max(0, perNanosecond) * 1e9
+}
+
+// objectRate returns how many objects a number of bytes a second is in.
+// Objects are counted less often: their size is of the time until they
+// were counted last.
+func (e *evidence) objectRate(bytes float64) float64 {
+	objects, err := e.monitors().Numbers(allocatedObjects)
+	if err != nil {
+		return 0
+	}
+	counted := e.to - 1
+	for counted > e.from && objects.Column[counted] == objects.Column[counted-1] {
+		counted--
+	}
+	until := e.rate(allocatedBytes, counted+1)
+	if until == 0 {
+		return 0
+	}
+	return bytes * e.rate(allocatedObjects, counted+1) / until
 }
 
 // collectedHeap returns the mean of the heap at the collections

@@ -135,3 +135,21 @@ func TestLimitOfSemaphores(t *testing.T) {
 		}
 	}
 }
+
+// The pool of connections is a reason of its own, as a channel's buffer
+// is, also beside what those do that have one.
+func TestPoolBesideItsUse(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "main.handle")
+	s.samples(t, 100, func(i int) {
+		has := all[i/3%4]
+		waits := selects
+		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet([]sampledata.GoroutineID{has})
+		s.all(all, s.at(waits, "main.handle", "database/sql.(*DB).conn"))
+		s.is[has] = s.at(selects, "main.handle", "net/http.(*persistConn).roundTrip")
+	})
+	a := s.find(t)
+	if len(a.Findings) != 2 || a.Findings[0].Where.Library != "database/sql.(*DB).conn" {
+		t.Errorf("%+v", a.Findings)
+	}
+}

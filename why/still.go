@@ -21,16 +21,18 @@ type Still struct {
 	Function string `json:"function"` // of the program's own
 	// it waits until a process ends
 	Process bool `json:"process,omitempty"`
+	// it waits for a place that others give back, in a semaphore
+	Place bool `json:"place,omitempty"`
 	// the longest wait of them, at least; 0 if it is less than
 	// minutes, or not known
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // HeldUp reports whether others must do something for the goroutines
-// to go on: receive what they send, or give back a lock.
+// to go on: receive what they send, or give back a lock or a place.
 func (s Still) HeldUp() bool {
 	does := views.WaitingFor(s.Reason)
-	return does == views.Sending || does == views.AwaitingLock
+	return does == views.Sending || does == views.AwaitingLock || s.Place && s.Count > 1
 }
 
 // still returns the goroutines that have not moved, without those that
@@ -58,7 +60,8 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 		}
 		counted[run.Goroutine] = true
 		is := Still{Class: e.name(at), Reason: at.state.Reason,
-			Function: e.places.at(at.state.Stack), Process: e.places.matches(at.state.Stack, processEnd)}
+			Function: e.places.at(at.state.Stack), Process: e.places.matches(at.state.Stack, processEnd),
+			Place: e.places.through(at.state.Stack, semaphoreAcquire)}
 		counts[is]++
 		longest[is] = max(longest[is], waits[id])
 	}

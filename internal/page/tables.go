@@ -72,10 +72,7 @@ func (b *build) findings() (any, error) {
 		return nil, err
 	}
 	answer := report.Why{Answer: a, File: b.Name}
-	out := findingsTable{Findings: []finding{}}
-	if a.State != why.Slow {
-		out.Verdict = answer.Verdict()
-	}
+	out := findingsTable{Verdict: answer.Verdict(), Findings: []finding{}}
 	for _, f := range a.Findings {
 		j := finding{Lines: answer.Details(f), View: f.Class, Path: f.Where.Path}
 		if f.IsCode() || j.View == "" {

@@ -35,11 +35,12 @@ type Why struct {
 func (y *Why) Write(w io.Writer) {
 	b := new(strings.Builder)
 	shown := first(y.Findings, y.Top)
-	if y.State != why.Slow {
-		b.WriteString(paragraph("", y.Verdict()))
+	verdict := y.Verdict()
+	if verdict != "" {
+		b.WriteString(paragraph("", y.readable(verdict)))
 	}
 	for i, f := range shown {
-		if i > 0 || y.State != why.Slow {
+		if i > 0 || verdict != "" {
 			b.WriteByte('\n')
 		}
 		y.finding(b, i+1, Sentence(f), y.about(f))
@@ -202,8 +203,11 @@ func stillText(all []why.Still) string {
 	var list []string
 	for _, s := range all[:min(len(all), maxStill)] {
 		text := cmp.Or(s.Reason, "waiting") + " in " + s.Function
-		if s.Process {
+		switch {
+		case s.Process:
 			text = "until a process ends, in " + s.Function
+		case s.Place:
+			text = "for a place in a semaphore, in " + s.Function
 		}
 		if s.Waited >= time.Second {
 			text += ", " + either(s.Count, "", "one ") + atLeast(s.Waited)

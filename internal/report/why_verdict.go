@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
 	"github.com/cpprof/cpprof/why"
 )
@@ -16,16 +17,36 @@ const minDelayed = 0.5
 // up to which a program is called idle.
 const maxIdle = 0.03
 
-// Verdict returns the sentences of an answer without findings.
+// Verdict returns what an answer says before its findings, or without
+// any; it may be "".
 func (y *Why) Verdict() string {
 	delayed := y.delayed()
 	switch y.State {
+	case why.Slow:
+		return y.heldUp()
 	case why.Idle, why.Waiting, why.Balanced:
 		if delayed != "" {
 			return delayed + " Nothing else was seen to be slow. " + y.usedText() + "."
 		}
 	}
 	return strings.TrimSpace(y.verdict() + " " + delayed)
+}
+
+// manyHeldUp is how many goroutines that are held up are worth telling
+// before what is slow.
+const manyHeldUp = 3
+
+// heldUp says that goroutines may be stuck, if they are many and no
+// finding is about them; else "".
+func (y *Why) heldUp() string {
+	held := slices.DeleteFunc(slices.Clone(y.NotMoved), func(s why.Still) bool {
+		return !s.HeldUp() || slices.ContainsFunc(y.Findings,
+			func(f *why.Finding) bool { return f.Class == s.Class && f.Where.Function == s.Function })
+	})
+	if lists.Sum(held, func(s why.Still) int { return s.Count }) < manyHeldUp {
+		return ""
+	}
+	return "Goroutines may be stuck, or wait for longer than it was recorded: " + stillText(held) + "."
 }
 
 // delayed is delayedText as a sentence.

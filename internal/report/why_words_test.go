@@ -227,6 +227,33 @@ func TestVerdictOfThoseHeldUp(t *testing.T) {
 	}
 }
 
+// What may be stuck is said before what is slow, if it is many
+// goroutines and no finding is about them.
+func TestHeldUpBesideFindings(t *testing.T) {
+	sends := why.Still{Class: "go:main.worker", Count: 3, Reason: "chan send", Function: "main.send"}
+	two, place, about, alone := sends, sends, sends, sends
+	two.Count = 2
+	place.Reason, place.Place = "select", true
+	about.Function = "main.slow"
+	alone.Reason = "select"
+	for name, c := range map[string]struct {
+		still why.Still
+		want  string
+	}{
+		"they send":           {sends, "3 goroutines have not moved (chan send in main.send)."},
+		"two do":              {two, ""},
+		"of a semaphore":      {place, "3 goroutines have not moved (for a place in a semaphore, in main.send)."},
+		"a finding says more": {about, ""},
+		"they receive":        {alone, ""},
+	} {
+		y := &Why{Answer: &why.Answer{State: why.Slow, NotMoved: []why.Still{c.still},
+			Findings: []*why.Finding{{Kind: why.ChannelKind, Class: "go:main.worker", Where: why.Place{Function: "main.slow"}}}}}
+		if got := y.Verdict(); !strings.HasSuffix(got, c.want) || (c.want == "") != (got == "") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // A program that has ended can't be recorded for longer.
 func TestMoreSamplesWords(t *testing.T) {
 	for exited, want := range map[bool]string{
