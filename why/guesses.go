@@ -103,6 +103,37 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	return causes
 }
 
+// mostHolding is the mean number of goroutines that hold a lock, at most.
+const mostHolding = 1.1
+
+// mayHold finds out what goroutines of a class do while others of it
+// wait for a lock, if one at a time is further on in a function in
+// which these wait: it may have the lock, and give it back later.
+func (s *searcher) mayHold(f *Finding, waits func(*situation) bool) []Cause {
+	class, path := s.classOf(f), f.Where.Path
+	for i := len(path) - 2; i >= 0; i-- {
+		beyond := ofClass(class, func(at *situation) bool {
+			return !at.idle && !waits(at) && s.e.places.past(at.state.Stack, f.Where.stack, path[i])
+		})
+		if float64(s.samplesOf(beyond)) < mostOf*float64(s.e.to-s.e.from) {
+			continue
+		}
+		b := newBlamed(s.e)
+		for _, at := range s.members(class) {
+			if beyond(at) {
+				b.total += at.weight
+				b.do(at, Candidate, at.weight)
+			}
+		}
+		if b.total > mostHolding*s.e.length {
+			return nil
+		}
+		f.Unknown = 0
+		return b.causes()
+	}
+	return nil
+}
+
 // takesSomething reports whether a function takes something, for a
 // while or for good, by its name.
 func takesSomething(function string) bool {

@@ -149,7 +149,9 @@ func (s *searcher) lockCandidates() (all []*candidate) {
 		f.Lock = lock
 		c := s.suffering(f, by, of)
 		c.refine = func(f *Finding) string {
-			f.Causes = s.e.blameFor(f, of)
+			if f.Causes = s.e.blameFor(f, of); len(f.Causes) == 0 {
+				f.Causes = s.mayHold(f, of)
+			}
 			if s.takesTurns(f, of) {
 				return "it may wait for its turn to get work"
 			}
