@@ -91,10 +91,10 @@ func (s *Set) close() error {
 
 // finish counts for the last time.
 func (s *Set) finish() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.recorded.Lock()
 	defer s.recorded.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.kernel.drain(s.calls.add)
 	s.calls.closeWindows()
 	for _, p := range s.probes {

@@ -111,10 +111,10 @@ func (c *calls) forget(at uint64) {
 // Calls returns the calls that became known since the last call
 // of Calls. The set must keep calls.
 func (s *Set) Calls() (list []sampledata.CallTable) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.recorded.Lock()
 	defer s.recorded.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, p := range s.probes {
 		k := p.log
 		if k == nil {

@@ -90,3 +90,36 @@ func added(s *Set, windows []sampledata.CallWindow, calls []sampledata.TimedCall
 	}
 	return windows, append(calls, table.Calls...)
 }
+
+// What is recorded is read to an end, also if hits come faster than
+// they are read: Close waits for it.
+func TestReadingEnds(t *testing.T) {
+	t.Parallel()
+	g := start(t, "fast")
+	fmt.Fprintln(g.in)
+	g.Out.ReadString('\n') // it has found its speed
+	s := g.probe(t, "main.tick", Options{})
+	defer s.Close()
+	ends := make(chan int, 1)
+	go func() {
+		s.recorded.Lock()
+		defer s.recorded.Unlock()
+		n := 0
+		time.Sleep(50 * time.Millisecond) // some are recorded
+		s.kernel.drain(func(*hit) {
+			n++
+			for end := time.Now().Add(20 * time.Microsecond); n < 500_000 && time.Now().Before(end); {
+			}
+		})
+		ends <- n
+	}()
+	select {
+	case n := <-ends:
+		t.Logf("%d hits", n)
+		if n > ringBytes/64 {
+			t.Errorf("%d hits were read at once", n)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it does not end")
+	}
+}

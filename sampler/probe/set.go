@@ -74,7 +74,8 @@ type kernel interface {
 	// be called after detach.
 	hits(pc uint64) uint64
 
-	// drain passes on the hits that were recorded since the last call.
+	// drain passes on the hits that were recorded since the last
+	// call. It ends, even if more come than it reads.
 	drain(func(*hit))
 
 	// lost returns how many records were lost.
@@ -110,7 +111,7 @@ type Set struct {
 	closing sync.Once
 	left    error // what Close returns
 
-	recorded sync.Mutex // guards calls and the tallies; nobody waits for it with mu
+	recorded sync.Mutex // guards calls and the tallies; taken before mu, which must not wait for it
 	calls    *calls
 
 	stop    chan struct{}
@@ -473,11 +474,11 @@ func (s *Set) throttled(p *probed) (out [][]uint64) {
 // Results returns what was measured so far, in the order of the
 // functions. Those whose calls are kept are left out.
 func (s *Set) Results() []sampledata.Probe {
+	s.recorded.Lock()
+	defer s.recorded.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.options.Clock()
-	s.recorded.Lock()
-	defer s.recorded.Unlock()
 	lost := s.calls.lost
 	if !s.closed {
 		lost = s.kernel.lost()

@@ -209,7 +209,10 @@ func (u *uprobes) lost() uint64 { return u.count(0) }
 func (u *uprobes) drain(add func(*hit)) {
 	arch := processors[runtime.GOARCH]
 	words := make([]uint64, arch.words())
-	for u.ring.ReadInto(&u.record) == nil {
+	for range ringBytes / (8 * len(words)) { // all that it can have
+		if u.ring.ReadInto(&u.record) != nil {
+			return
+		}
 		raw := u.record.RawSample
 		if len(raw) < 8*len(words) {
 			continue
