@@ -116,7 +116,7 @@ func TestLeftOut(t *testing.T) {
 // The stack of a new goroutine that moves in the halt is not known.
 // An earlier goroutine with the same g had another stack.
 func TestNewGoroutineMoves(t *testing.T) {
-	v := begin(t, build(t), every...)
+	v := begin(t, build(t), quiet...)
 	attach(t, v).Release() // it waits until all are parked
 	b := open(t, v.Process.Pid)
 	sink := sampledata.NewBuilder(b.Header())

@@ -49,12 +49,6 @@ func main() {
 	for i := 0; i < *busy; i++ {
 		go compute()
 	}
-	for i := 0; i < *pairs; i++ {
-		a, b := make(chan int), make(chan int)
-		go pass(a, b)
-		go pass(b, a)
-		a <- 1
-	}
 	for i := 0; i < *lockers; i++ {
 		go lock()
 	}
@@ -72,6 +66,12 @@ func main() {
 	started.Wait()
 	for *threads > 0 && sleepers.Load() < int64(*threads) {
 		time.Sleep(time.Millisecond)
+	}
+	for i := 0; i < *pairs; i++ { // last, and without waiting for them: they leave little time to others
+		a, b := make(chan int), make(chan int)
+		go pass(a, b)
+		go pass(b, a)
+		go begin(a)
 	}
 	fmt.Printf("ready %p\n", &stuck)
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
@@ -140,6 +140,8 @@ func pass(a, b chan int) {
 		b <- v
 	}
 }
+
+func begin(a chan int) { a <- 1 }
 
 func lock() {
 	for {
