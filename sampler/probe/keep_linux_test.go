@@ -51,6 +51,7 @@ func TestKeptCallsAreOutermost(t *testing.T) {
 // A function that is called too often has several windows, and
 // calls only in them.
 func TestWindows(t *testing.T) {
+	t.Parallel()
 	g := start(t, "fast")
 	fmt.Fprintln(g.in)
 	g.Out.ReadString('\n') // it has found its speed

@@ -204,7 +204,7 @@ func TestTimesOfRecursion(t *testing.T) {
 	if r.Elapsed.Count() > 0 || r.Sites[0].Elapsed.Count() > 0 || !strings.Contains(r.Note, "times of calls are not known") {
 		t.Errorf("times %+v of calls that take no time: %q", r.Elapsed, r.Note)
 	}
-	g = start(t, "tree", "4", "1000000")
+	g = start(t, "tree", "4", "300000")
 	s = g.probe(t, "main.branch", Options{})
 	own := distribution(t, g.words(t)[1])
 	s.Close()
@@ -227,6 +227,7 @@ func TestRecursionCountsOutermostTimes(t *testing.T) {
 }
 
 func TestCostlyProbesAreTakenOut(t *testing.T) {
+	t.Parallel()
 	g := start(t, "fast")
 	fmt.Fprintln(g.in)
 	g.Out.ReadString('\n') // it has found its speed

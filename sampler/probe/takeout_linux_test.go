@@ -17,6 +17,7 @@ import (
 // TestMethods takes instruments out that were put in by each
 // method, also while another tool has some at the same places.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	g := start(t, "recursive", "20")
 	g.probe(t, "main.descend", Options{}).Close() // or the test is skipped
 	f := fixture.Must(g.program.Function("main.descend"))(t)
