@@ -179,11 +179,11 @@ func (b *bench) resize(width, height int) {
 	b.do(func() {})
 }
 
-// text returns the screen, one line each, without blanks at the ends.
+// text returns the screen, one line each, without blanks at the
+// ends. The event loop has drawn what was done before.
 func (b *bench) text() string {
 	b.t.Helper()
 	var s strings.Builder
-	b.do(func() {})
 	b.do(func() {
 		cells, width, height := b.sim.GetContents()
 		for y := range height {
@@ -200,8 +200,9 @@ func (b *bench) text() string {
 // shows checks that the screen has all these texts.
 func (b *bench) shows(texts ...string) {
 	b.t.Helper()
+	screen := b.text()
 	for _, want := range texts {
-		if screen := b.text(); !strings.Contains(screen, want) {
+		if !strings.Contains(screen, want) {
 			b.t.Errorf("the screen has no %q:\n%s", want, screen)
 		}
 	}
@@ -210,8 +211,9 @@ func (b *bench) shows(texts ...string) {
 // hides checks that the screen has none of these texts.
 func (b *bench) hides(texts ...string) {
 	b.t.Helper()
+	screen := b.text()
 	for _, not := range texts {
-		if screen := b.text(); strings.Contains(screen, not) {
+		if strings.Contains(screen, not) {
 			b.t.Errorf("the screen has %q:\n%s", not, screen)
 		}
 	}
