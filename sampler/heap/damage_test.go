@@ -55,6 +55,7 @@ func (c *changed) Halt(limit time.Duration, now func(heap.Reader, []heap.Thread)
 
 // A page that can't be read may have the pointer: nothing is claimed then.
 func TestUnreadPage(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "stuck"), "forgotten", "4")
 	x := attach(t, v.Pid(), heap.Config{MaxHalt: patient})
 	if !pass(t, x) {

@@ -82,6 +82,7 @@ var stuck = map[string]int{
 }
 
 func TestStuck(t *testing.T) {
+	t.Parallel()
 	for _, flags := range [][]string{nil, {"-ldflags=-s -w"}} {
 		t.Run(strings.Join(flags, ""), func(t *testing.T) {
 			// An old pointer on a stack may hide a goroutine
@@ -119,6 +120,7 @@ func checkStuck(t *testing.T, r *heap.Result) map[string]int {
 
 // Who is stuck for whom, and what that keeps, is known from the marks.
 func TestRelations(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "stuck"), "tree")
 	r := prove(t, attach(t, v.Pid(), heap.Config{MaxHalt: patient}))
 	var produce, consume = -1, -1
@@ -148,6 +150,7 @@ func TestRelations(t *testing.T) {
 // Nothing is claimed of goroutines that can be woken, whatever
 // the way. The program wakes them in the end, which proves that.
 func TestHealthy(t *testing.T) {
+	t.Parallel()
 	in, wake := io.Pipe()
 	v := fixture.StartWith(t, exec.Command(fixture.Build(t, "healthy"), "1s"), in)
 	t.Cleanup(func() { wake.Close() })
@@ -197,6 +200,7 @@ func TestMaxHalt(t *testing.T) {
 
 // A copy that would take too much memory is not made.
 func TestMaxMemory(t *testing.T) {
+	t.Parallel()
 	v := fixture.Start(t, fixture.Build(t, "stuck"), "forgotten", "64")
 	x := attach(t, v.Pid(), heap.Config{MaxHalt: patient, MaxMemory: 32 << 20})
 	if !pass(t, x) {
