@@ -24,7 +24,7 @@ func TestIdleMeter(t *testing.T) {
 			}
 		})
 	}
-	time.Sleep(3 * idlePeriod / 2)
+	time.Sleep(idlePeriod)
 	idle, ok := m.read(time.Since(begin))
 	stop.Store(true)
 	busy.Wait()
