@@ -27,6 +27,7 @@ func requests(t *testing.T, pid int, list ...Request) (*Set, *sampledata.Builder
 // The values of expressions follow the program's variables; a
 // nil pointer on the way is not measured.
 func TestVariables(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "variables"))
 	s, b, err := requests(t, target.Pid(), Request{"main.served", true}, Request{"main.srv.next.id", true},
 		Request{"len(main.q.items)", true}, Request{"main.srv.nothing", false}, Request{"process.cpu", true})
@@ -62,6 +63,7 @@ func TestVariables(t *testing.T) {
 // What is required and can't be measured is an error; otherwise
 // the recording has the reason.
 func TestRequired(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "variables", "-ldflags=-w"))
 	if _, _, err := requests(t, target.Pid(), Request{"main.served", true}); err == nil || !strings.Contains(err.Error(), "no debug information") {
 		t.Errorf("%v", err)

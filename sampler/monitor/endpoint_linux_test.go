@@ -84,9 +84,11 @@ requests_total{code="500"} counter application  not measured
 new_one level application  2`)
 }
 
+var published = expvar.NewInt("test.count")
+
 // The numbers that package expvar publishes.
 func TestExpvar(t *testing.T) {
-	expvar.NewInt("test.count").Set(42)
+	published.Set(42)
 	_, url := served(t, expvar.Handler().ServeHTTP)
 	r := fixture.Must(endpoint(url, true).Open(Target{}))(t)
 	defer r.Close()

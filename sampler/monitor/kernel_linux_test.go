@@ -38,6 +38,7 @@ func numbers(t *testing.T, r Reader) map[string]float64 {
 // The times of threads add up to what the process reports, and
 // those that have ended keep their share.
 func TestThreadTimes(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "grower"), "thread")
 	r := readerOf(t, threadTimes, target.Pid())
 	before := numbers(t, r)
@@ -56,6 +57,7 @@ func TestThreadTimes(t *testing.T) {
 // What the process writes, reads and maps is in the files of
 // /proc that are read once a second.
 func TestProcessFiles(t *testing.T) {
+	t.Parallel()
 	target := fixture.Start(t, fixture.Build(t, "grower"), "thread")
 	for name, s := range map[string]Source{"io": processIO, "status": processStatus} {
 		now := numbers(t, readerOf(t, s, target.Pid()))
@@ -74,6 +76,7 @@ func TestProcessFiles(t *testing.T) {
 
 // The kernel throttles a process in a cgroup with a quota.
 func TestThrottled(t *testing.T) {
+	t.Parallel()
 	dir, err := os.MkdirTemp("/sys/fs/cgroup/cpu", "cpprof")
 	if err != nil {
 		t.Skipf("cgroups of version 1 are not there, or can't be made: %v", err)
