@@ -70,7 +70,9 @@ func (g *target) probe(t *testing.T, name string, o Options) *Set {
 	if err != nil {
 		t.Skip(err)
 	}
+	s.mu.Lock()
 	r := s.probes[0].result
+	s.mu.Unlock()
 	if !o.Breakpoints && r.Instrument != sampledata.Uprobe || r.Instrument == sampledata.NoInstrument {
 		s.Close()
 		t.Skip(r.Note)
