@@ -22,6 +22,8 @@ type callLog struct {
 }
 
 func (s *Set) keepCalls(t *tally) {
+	s.recorded.Lock()
+	defer s.recorded.Unlock()
 	k := &callLog{site: s.program.site, sites: map[uint64]sampledata.Call{},
 		epoch: monotonic() - uint64(s.options.Clock())}
 	k.table = sampledata.CallTable{Function: t.function.Name, Source: sampledata.CallsByUprobe}
