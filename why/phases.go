@@ -46,6 +46,9 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			f.Severity, f.Phase, f.Within = f.Severity*part, true, &o.Views.Span
 			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to),
 				Share: f.Share.Share}}}
+			if all := a.e.when(a.e.observe([]question{a.question(f)})[0]); len(all.Spans) > 1 {
+				f.When = all // it comes again, for less than is searched
+			}
 			a.Findings = append(a.Findings, f)
 		}
 	}

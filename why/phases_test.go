@@ -95,3 +95,19 @@ func TestShortPause(t *testing.T) {
 		t.Errorf("%s: %+v", a.State, a.Findings)
 	}
 }
+
+// A phase that comes again is said to, though only one was searched.
+func TestPhaseAgain(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "main.handler")
+	s.samples(t, 500, func(i int) {
+		s.all(all, s.at(sleeps, "main.handler"))
+		if i%240 >= 90 && i%240 < 120 { // two bursts: the second is more
+			s.all(all[:2+2*(i/240)], s.at(runs, "main.handler", "main.reply"))
+		}
+	})
+	f := s.find(t).Findings
+	if len(f) != 1 || !f[0].Phase || len(f[0].When.Spans) != 2 {
+		t.Errorf("%+v", f)
+	}
+}

@@ -33,7 +33,7 @@ const (
 	// fewerCalls is what helps against system calls, and largerCalls if they
 	// read or write.
 	fewerCalls  = "make fewer of these calls"
-	largerCalls = "make fewer and larger calls, as with a buffer"
+	largerCalls = "make fewer calls, or larger ones, as with a buffer"
 	// endsEarlier is what helps if goroutines only wait until a time.
 	endsEarlier = "wait with a timer that can be stopped, as those of contexts and of time.AfterFunc are"
 	// syncOnce is what helps if each piece of data waits for the disk.
@@ -105,6 +105,9 @@ var signs = []sign{
 		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
+	{[]Kind{ComputeKind}, is(func(_ *searcher, f *Finding) bool {
+		return f.Class == "go:"+f.Where.Function || f.Where.Function == "main.main"
+	}), "", "make it cheaper"}, // it is called once
 	{[]Kind{AllocationKind}, is(func(_ *searcher, f *Finding) bool { return f.Garbage.eager() }),
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",
 		"raise GOGC or the limit, or allocate less there"},

@@ -93,8 +93,12 @@ func spends(f *why.Finding, on string) string {
 
 // Sentence describes a finding in one sentence.
 func Sentence(f *why.Finding) string {
-	if f.Phase && len(f.When.Spans) == 1 {
-		return "From " + spanText(f.When.Spans[0].From, f.When.Spans[0].To) + ": " + statement(f)
+	if f.Phase && len(f.When.Spans) > 0 {
+		phase := f.When.Spans[0]
+		if in := f.Within; in != nil && len(f.When.Spans) > 1 {
+			phase.From, phase.To = in.From, cmp.Or(in.To, f.When.Spans[len(f.When.Spans)-1].To)
+		}
+		return "From " + spanText(phase.From, phase.To) + ": " + statement(f)
 	}
 	return statement(f)
 }
