@@ -105,9 +105,12 @@ var ofNetwork = named(`net\.\(\*(netFD|conn)\)\.\w+`)
 
 // awaitsOwnEnd returns the share of a finding in waits for
 // connections, or for answers of servers that nobody is known to be,
-// if the program has connections with itself.
+// if the program has connections with itself. Of a lock, it is what
+// the holder waits for.
 func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 	switch {
+	case f.Kind == LockKind && s.e.ownConnections() > 0:
+		return f.holders((*Cause).AwaitsServer)
 	case !s.e.mayBeOwn(f.Mean) || f.handler != "":
 		return 0
 	case f.Kind == ChannelKind:

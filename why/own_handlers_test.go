@@ -132,24 +132,31 @@ func TestConnectionsWithItself(t *testing.T) {
 }
 
 // Of the program's own handlers, it is not said that nobody waits for
-// them if others may wait for their answers.
+// them if others may wait for their answers, also with a lock.
 func TestHandlersThatMayAnswer(t *testing.T) {
 	for own, want := range map[int64]string{0: lonely, 4: ""} {
-		s := newScene()
-		clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
-		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
-		s.samples(t, 200, func(i int) {
-			s.is[server] = s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")
-			s.sometimes(i, 10, server, s.at(runs, "net/http.(*conn).serve", "main.handle"))
-			s.all(clients,
-				s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"))
-			s.some(i, 10, clients, s.at(runs, "main.client", "main.encode"))
-			s.Measure(connections, sampledata.Number(own))
-		})
-		a := s.find(t)
-		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:net/http.(*conn).serve" })
-		if i < 0 || a.Resting[i].Does != want {
-			t.Errorf("%d own connections: %+v %+v", own, a.Findings, a.Resting)
+		for _, locked := range []bool{false, true} {
+			s := newScene()
+			clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
+			connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+			s.samples(t, 200, func(i int) {
+				s.is[server] = s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")
+				s.sometimes(i, 10, server, s.at(runs, "net/http.(*conn).serve", "main.handle"))
+				asks := s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip")
+				s.all(clients, asks)
+				if locked {
+					waits := s.at(blocked, "main.client", "main.ask", "sync.(*Mutex).Lock")
+					waits.Lock, waits.Holders = 0x200, s.HolderSet(clients[:1])
+					s.all(clients[1:], waits)
+				}
+				s.some(i, 10, clients, s.at(runs, "main.client", "main.encode"))
+				s.Measure(connections, sampledata.Number(own))
+			})
+			a := s.find(t)
+			i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:net/http.(*conn).serve" })
+			if i < 0 || a.Resting[i].Does != want || (a.Findings[0].Kind == LockKind) != locked {
+				t.Errorf("%d own connections, a lock: %v: %+v %+v", own, locked, a.Findings, a.Resting)
+			}
 		}
 	}
 }

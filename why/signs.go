@@ -120,6 +120,7 @@ var signs = []sign{
 		asksOwn, "see what these do"},
 	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
 		ownEnd, "see what these do"},
+	{[]Kind{LockKind}, (*searcher).awaitsOwnEnd, ownEnd, ""},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,

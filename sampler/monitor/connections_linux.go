@@ -16,8 +16,8 @@ import (
 )
 
 // maxSockets limits the open files of the process, and the TCP
-// sockets of its network, that are read.
-const maxSockets = 1024
+// sockets of its network, that are read: 50 ms for as many.
+const maxSockets = 4096
 
 var errManySockets = fmt.Errorf("there are more than %d open files, or TCP sockets", maxSockets)
 
