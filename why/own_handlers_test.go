@@ -134,10 +134,10 @@ func TestConnectionsWithItself(t *testing.T) {
 // Of the program's own handlers, it is not said that nobody waits for
 // them if others may wait for their answers, also with a lock.
 func TestHandlersThatMayAnswer(t *testing.T) {
-	for own, want := range map[int64]string{0: lonely, 4: ""} {
+	for own, want := range map[int64]string{0: lonely, 16: ""} {
 		for _, locked := range []bool{false, true} {
 			s := newScene()
-			clients, server := s.spawn(4, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
+			clients, server := s.spawn(16, "main.client"), s.spawn(1, "net/http.(*conn).serve")[0]
 			connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
 			s.samples(t, 200, func(i int) {
 				s.is[server] = s.at(sleeps, "net/http.(*conn).serve", "main.handle", "time.Sleep")
