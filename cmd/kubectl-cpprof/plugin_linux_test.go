@@ -171,7 +171,9 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, "server", "proxy")
 			if test.set != nil {
+				c.mu.Lock()
 				test.set(c)
+				c.mu.Unlock()
 			}
 			t.Chdir(t.TempDir())
 			call(nil, test.args...).check(t, 1, test.want...)
