@@ -143,7 +143,7 @@ func (w *callsWindow) heading() string {
 		name  string
 		share float64
 	}{{"p50", 0.5}, {"p99", 0.99}, {"longest", 1}} {
-		if t.Whole() > 0 {
+		if t.TellsTimes() {
 			text += "  " + q.name + " " + report.RangeText(t.Between(q.share))
 		}
 	}

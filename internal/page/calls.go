@@ -40,7 +40,7 @@ type callsRow struct {
 func callsRowOf(t *calls.Table) callsRow {
 	row := callsRow{Function: t.Function, Calls: len(t.Calls), Source: string(t.Source), Quantiles: []quantile{}}
 	for _, q := range calls.Quantiles {
-		if t.Whole() == 0 {
+		if !t.TellsTimes() {
 			break
 		}
 		between := t.Between(q.Share)

@@ -35,6 +35,12 @@ func (c *Calls) Write(w io.Writer) {
 		io.WriteString(w, b.String())
 		return
 	}
+	if !c.TellsTimes() {
+		b.WriteString(c.longest())
+		c.goOn(&b)
+		io.WriteString(w, b.String())
+		return
+	}
 	bound := ""
 	if times := c.Condition.Quantiles(c.Table); len(times) > 0 {
 		bound = " (" + strings.Join(lists.Each(times, RangeText), ", ") + ")"
@@ -75,7 +81,8 @@ func (c *Calls) head(b *strings.Builder) {
 		more = " or more,"
 	}
 	termtext.Fprintf(b, "%s: %s%s %s%s\n", c.Function, Counted(len(c.Calls), "call"), more, seen, rate)
-	if c.Whole() > 0 {
+	switch n := c.Whole(); {
+	case c.TellsTimes():
 		before := ""
 		if c.Source == calls.Samples && c.Short() > 0 { // shorter ones are not seen
 			before = "of those seen: "
@@ -85,6 +92,8 @@ func (c *Calls) head(b *strings.Builder) {
 			before = "   "
 		}
 		b.WriteByte('\n')
+	case n > 0:
+		termtext.Fprintf(b, "%s from begin to end, the longest %s: too few to say how long calls take\n", Counted(n, "call"), RangeText(c.Between(1)))
 	}
 	if n := c.Short(); n > 0 {
 		b.WriteString(Counted(n, "call") + " seen in one sample only: how long is not known\n")
@@ -101,8 +110,10 @@ func (c *Calls) head(b *strings.Builder) {
 				break
 			}
 		}
-		termtext.Fprintf(b, "%s had begun before %s, or ended after it: the quantiles leave them out%s\n",
-			Counted(n, "call"), what, longer)
+		if c.TellsTimes() {
+			longer = ": the quantiles leave them out" + longer
+		}
+		termtext.Fprintf(b, "%s had begun before %s, or ended after it%s\n", Counted(n, "call"), what, longer)
 	}
 	b.WriteString(c.sourceText())
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
@@ -398,7 +409,12 @@ func (p *ProposedCalls) Write(w io.Writer) {
 		if one.Merges() {
 			number, merge = "*"+number, true
 		}
-		at := func(share float64) string { return RangeText(c.Between(share)) }
+		at := func(share float64) string {
+			if !c.TellsTimes() {
+				return "-"
+			}
+			return RangeText(c.Between(share))
+		}
 		t.add(number, fmt.Sprint(cut), at(0.5), at(0.99), at(1), sharePercent(one.Share),
 			termtext.Sprintf("%s, of %s", one.Function, one.Class))
 	}

@@ -83,7 +83,7 @@ func (c *Calls) WriteJSON(w io.Writer) error {
 		Slow: c.sideJSON(&c.Slow), Rest: c.sideJSON(&c.Rest),
 		Basis: BasisOf(c.Recording)}
 	for _, q := range calls.Quantiles {
-		if c.Whole() == 0 {
+		if !c.TellsTimes() {
 			break
 		}
 		between := c.Between(q.Share)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -18,16 +19,24 @@ func TestMergedCallsAreMarked(t *testing.T) {
 			Table: tableOf(t, touching), Class: "go:main.f", Share: 1}}}
 		b := new(strings.Builder)
 		p.Write(b)
-		mark, note := strings.Contains(b.String(), "*1 "), strings.Contains(b.String(), "\n* Some of these calls")
-		if below := strings.Contains(b.String(), "below 30ms"); mark != want || note != want || below != want {
+		mark, note := strings.Contains(b.String(), "*5 "), strings.Contains(b.String(), "\n* Some of these calls")
+		if below := strings.Contains(b.String(), "below 40ms"); mark != want || note != want || below != want {
 			t.Errorf("touching %v: %s", touching, b)
 		}
 	}
 }
 
-// tableOf returns a table of one call, of 20 ms.
+// tableOf returns a table of five calls, of three samples each.
 func tableOf(t *testing.T, touching float64) *calls.Table {
 	t.Helper()
+	var samples strings.Builder
+	for i := range 25 {
+		node := "n1"
+		if i%5 == 0 || i%5 == 4 {
+			node = "n0"
+		}
+		fmt.Fprintf(&samples, "sample %dms\n    g0 running %s\n", 10*(i+1), node)
+	}
 	r, err := sampledata.ReadText(strings.NewReader(`cpprof recording 1
 start 2026-01-02T03:04:05Z
 function f0 main.loop
@@ -35,14 +44,7 @@ function f1 main.f
 node n0 f0 line=1
 node n1 f1 under=n0 line=2
 goroutine g0 7
-sample 10ms
-    g0 running n0
-sample 20ms
-    g0 running n1
-sample 30ms
-sample 40ms
-    g0 running n0
-`))
+` + samples.String()))
 	fixture.Check(t, err)
 	table := fixture.Must(calls.Of(r, "main.f"))(t)
 	table.Touching = touching
@@ -61,6 +63,30 @@ func TestCallsThatMayBeSeveral(t *testing.T) {
 		if !strings.Contains(list, want) || strings.Contains(list, "came back to a wait") != several ||
 			strings.Contains(b.String(), "may be several") != several {
 			t.Errorf("several: %t:\n%s%s", several, list, b)
+		}
+	}
+}
+
+// How long calls take is not said if most that were seen are cut: they
+// are longer than the others. Probes see short ones, too.
+func TestMostCallsCut(t *testing.T) {
+	for name, c := range map[string]struct {
+		cut    int
+		source calls.Source
+		want   string
+	}{
+		"as many": {5, calls.Samples, "\np50 20 to 40ms"},
+		"more":    {6, calls.Samples, "\n5 calls from begin to end, the longest 20 to 40ms: too few to say how long calls take\n6 calls had begun before the recording, or ended after it\n"},
+		"probes":  {6, calls.Uprobes, "\np50 20 to 40ms"},
+	} {
+		one := &Calls{Table: tableOf(t, 0)}
+		one.Source = c.source
+		for range c.cut {
+			one.Calls = append(one.Calls, calls.Call{CutEnd: true})
+		}
+		b := new(strings.Builder)
+		if one.head(b); !strings.Contains(b.String(), c.want) {
+			t.Errorf("%s: %s", name, b)
 		}
 	}
 }

@@ -338,6 +338,17 @@ func (t *Table) Between(q float64) Range {
 		at(func(r Range) time.Duration { return r.Most })}
 }
 
+// leastWhole is how many calls are seen from begin to end, at least, if
+// samples say how long calls take.
+const leastWhole = 5
+
+// TellsTimes reports whether the whole calls say how long calls take.
+// What samples show of the others is cut: they are longer.
+func (t *Table) TellsTimes() bool {
+	whole := t.Whole()
+	return whole > 0 && (t.Source != Samples || whole >= max(leastWhole, len(t.Calls)-whole))
+}
+
 // Within returns how long a call took, which may be several.
 func (t *Table) Within(c *Call) Range {
 	if t.MayBeSeveral(c) {
