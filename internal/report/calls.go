@@ -31,33 +31,32 @@ type Calls struct {
 func (c *Calls) Write(w io.Writer) {
 	var b strings.Builder
 	c.head(&b)
-	if c.Whole() == 0 {
-		io.WriteString(w, b.String())
-		return
-	}
-	if !c.TellsTimes() {
+	if c.Whole() > 0 {
+		if c.TellsTimes() || !c.TooFew() {
+			c.contrast(&b)
+		}
 		b.WriteString(c.longest())
 		c.goOn(&b)
-		io.WriteString(w, b.String())
-		return
 	}
+	io.WriteString(w, b.String())
+}
+
+// contrast writes what the slow calls have more of.
+func (c *Calls) contrast(b *strings.Builder) {
 	bound := ""
 	if times := c.Condition.Quantiles(c.Table); len(times) > 0 {
 		bound = " (" + strings.Join(lists.Each(times, RangeText), ", ") + ")"
 	}
-	termtext.Fprintf(&b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
+	termtext.Fprintf(b, "\nSlow: %s %s%s; the rest: %s\n", Counted(c.Slow.Calls, "call"), c.Condition, bound,
 		Counted(c.Rest.Calls, "call"))
 	if c.TooFew() {
-		termtext.Fprintf(&b, "These are too few to say what slow calls have more of: it takes %d of each. --slow '> p90' has more.\n",
+		termtext.Fprintf(b, "These are too few to say what slow calls have more of: it takes %d of each. --slow '> p90' has more.\n",
 			calls.LeastSlow)
-	} else {
-		b.WriteString(c.split())
-		b.WriteString(c.alone())
-		b.WriteString(c.more())
+		return
 	}
-	b.WriteString(c.longest())
-	c.goOn(&b)
-	io.WriteString(w, b.String())
+	b.WriteString(c.split())
+	b.WriteString(c.alone())
+	b.WriteString(c.more())
 }
 
 // head writes the number of calls, and how long they took.
