@@ -286,7 +286,8 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		}
 	}
 	d := b.demand(t, through)
-	d.stays = b.stays(t.left, thinks) / max(1, baseOf(through))
+	stays, asleep := b.stays(t.left, thinks)
+	d.stays, d.asleep = stays/max(1, baseOf(through)), asleep/max(1, baseOf(through))
 	switch {
 	case active < leastActive:
 		return &Gain{Class: c.name, Silent: "too few samples have its goroutines at work"}
@@ -313,15 +314,18 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 
 // stays returns how much of a class's time nobody in the program
 // ends: it thinks, for example. What it reads may come from the
-// program itself.
-func (b *tracer) stays(left sums, thinks float64) float64 {
+// program itself. A part of it is asleep.
+func (b *tracer) stays(left sums, thinks float64) (stays, asleep float64) {
+	stays, asleep = thinks, thinks
 	for i, weight := range left {
-		does := b.s.e.situations[i].state.Doing
-		if does == views.Sleeping || does == views.InSystemCall || b.asks[i] && b.others {
-			thinks += weight
+		switch does := b.s.e.situations[i].state.Doing; {
+		case does == views.Sleeping:
+			stays, asleep = stays+weight, asleep+weight
+		case does == views.InSystemCall, b.asks[i] && b.others:
+			stays += weight
 		}
 	}
-	return thinks
+	return stays, asleep
 }
 
 // baseOf returns the time that some samples count.

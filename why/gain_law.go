@@ -27,6 +27,7 @@ type demand struct {
 	cpu    hotspots.Estimate // the target's share of the CPU time used
 	shared bool              // others use much of the processors
 	stays  float64           // the share of the class's time that does, whatever the processors save
+	asleep float64           // of it, what it sleeps
 
 	centres []*centre
 }
@@ -63,6 +64,10 @@ func (c *centre) limit(part float64) Factor {
 	return Factor{times(1 - r.Value), times(1 - r.Value - margin), times(1 - r.Value + margin)}
 }
 
+// lateSleep is how much of a class's sleep may be that its timers are
+// late: full processors run them when somebody gives way.
+const lateSleep = 0.5
+
 // gain returns how many times as much work the class gets done
 // if a part of the target's cost is left out, and the centre
 // that is full then, if any.
@@ -75,7 +80,7 @@ func (d *demand) gain(part float64) (Factor, *centre) {
 	f := without(d.through, part)
 	if d.full {
 		cpu, most := without(d.cpu, part), times(1-d.stays)
-		f.High = max(f.High, min(cpu.High, most))
+		f.High = max(f.High, min(cpu.High, times(1-d.stays+lateSleep*d.asleep)))
 		if !d.shared {
 			f.Times = max(f.Times, min(cpu.Times, most))
 		}

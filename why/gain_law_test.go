@@ -93,3 +93,15 @@ func TestVaries(t *testing.T) {
 		t.Error("the wrong one varies")
 	}
 }
+
+// What a class sleeps with full processors may be less without the
+// cost: its timers were late. What it waits for others is not.
+func TestGainOfLateSleep(t *testing.T) {
+	most := hotspots.Estimate{Share: 0.9, Low: 0.85, High: 0.95, Samples: 100}
+	for asleep, high := range map[float64]float64{0: 5, 0.2: 10} {
+		d := demand{full: true, through: hotspots.Estimate{Share: 0.5, Low: 0.4, High: 0.6, Samples: 100}, cpu: most, stays: 0.2, asleep: asleep}
+		if f, _ := d.gain(1); math.Abs(f.Times-5) > 1e-9 || math.Abs(f.High-high) > 1e-9 {
+			t.Errorf("%g asleep: %+v, want up to %g", asleep, f, high)
+		}
+	}
+}
