@@ -55,7 +55,7 @@ const explains = 0.5
 func (a *searched) foldChains() {
 	a.fold(func(f, other *Finding) bool {
 		return f.Kind == LockKind && other.Kind == LockKind &&
-			shareWhere(f.Causes, other.covers) >= explains
+			f.holders(other.covers) >= explains
 	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
 }
 

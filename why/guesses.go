@@ -111,9 +111,12 @@ const mostHolding = 1.1
 // which these wait: it may have the lock, and give it back later.
 func (s *searcher) mayHold(f *Finding, waits func(*situation) bool) []Cause {
 	class, path := s.classOf(f), f.Where.Path
+	if s.e.classes[class].goroutines <= 2 {
+		return nil // where one of two is says nothing
+	}
 	for i := len(path) - 2; i >= 0; i-- {
 		beyond := ofClass(class, func(at *situation) bool {
-			return !at.idle && !waits(at) && s.e.places.past(at.state.Stack, f.Where.stack, path[i])
+			return !at.idle && !at.still && !waits(at) && s.e.places.past(at.state.Stack, f.Where.stack, path[i])
 		})
 		if float64(s.samplesOf(beyond)) < mostOf*float64(s.e.to-s.e.from) {
 			continue

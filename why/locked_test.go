@@ -104,3 +104,32 @@ func TestLockOfOneAmongMany(t *testing.T) {
 		t.Errorf("%+v %+v", a.Findings, a.Resting)
 	}
 }
+
+// One of several that is always further on may have the lock that the
+// others wait for, if nobody is known to; one that stands still has not.
+func TestWhoMayHoldALock(t *testing.T) {
+	for name, c := range map[string]struct {
+		goroutines int
+		stands     bool
+		want       int
+	}{"one at a time": {4, false, 1}, "of two": {2, false, 0}, "it stands still": {4, true, 0}} {
+		s := newScene()
+		all := s.spawn(c.goroutines, "main.worker")
+		waits := blocked
+		waits.Lock, waits.Evidence = 0x200, sampledata.NoEvidence
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(waits, "main.worker", "main.run:10", "main.enter", "sync.(*Mutex).Lock"))
+			turn := i / 5 % len(all)
+			if c.stands {
+				turn = 0
+			}
+			s.is[all[turn]] = s.at(selects, "main.worker", "main.run:20", "main.load")
+			s.sometimes(i, 10, all[1], s.at(runs, "main.worker", "main.run:8"))
+		})
+		for _, f := range s.find(t).Findings {
+			if f.Kind == LockKind && len(f.Causes) != c.want {
+				t.Errorf("%s: %+v", name, f.Causes)
+			}
+		}
+	}
+}

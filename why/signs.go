@@ -107,7 +107,7 @@ var signs = []sign{
 		"a sync.Pool did not have the value", emptyPool},
 	{[]Kind{ComputeKind}, is(func(_ *searcher, f *Finding) bool {
 		return f.Class == "go:"+f.Where.Function || f.Where.Function == "main.main"
-	}), "", "make it cheaper"}, // it is called once
+	}), "", "make it cheaper"}, // it is all of the goroutine's work
 	{[]Kind{AllocationKind}, is(func(_ *searcher, f *Finding) bool { return f.Garbage.eager() }),
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",
 		"raise GOGC or the limit, or allocate less there"},
@@ -249,7 +249,8 @@ func paces(s *searcher, f *Finding) float64 {
 		return 1
 	}
 	return shareWhere(f.Causes, func(c *Cause) bool {
-		return limit.Has(c.Place.Function) || limit.Has(c.Place.Library)
+		mayHold := f.Kind == LockKind && c.Certainty == Candidate
+		return !mayHold && (limit.Has(c.Place.Function) || limit.Has(c.Place.Library))
 	})
 }
 

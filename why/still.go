@@ -23,16 +23,19 @@ type Still struct {
 	Process bool `json:"process,omitempty"`
 	// it waits for a place that others give back, in a semaphore
 	Place bool `json:"place,omitempty"`
+	// others of the class were seen to get through: it is a queue
+	Queue bool `json:"queue,omitempty"`
 	// the longest wait of them, at least; 0 if it is less than
 	// minutes, or not known
 	Waited time.Duration `json:"waited,omitempty"`
 }
 
 // HeldUp reports whether others must do something for the goroutines
-// to go on: receive what they send, or give back a lock or a place.
+// to go on: receive what they send, or give back a lock or a place. It
+// is false if a queue moves.
 func (s Still) HeldUp() bool {
 	does := views.WaitingFor(s.Reason)
-	return does == views.Sending || does == views.AwaitingLock || s.Place && s.Count > 1
+	return !s.Queue && (does == views.Sending || does == views.AwaitingLock || s.Place && s.Count > 1)
 }
 
 // still returns the goroutines that have not moved, without those that
@@ -49,6 +52,13 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 			}
 		}
 	}
+	type place struct{ class, function string }
+	moves := make(map[place]bool)
+	for _, at := range e.situations {
+		if (at.waits() || at.state.Doing == views.AwaitingLock) && !at.still {
+			moves[place{e.name(at), e.places.at(at.state.Stack)}] = true
+		}
+	}
 	counts := make(map[Still]int)
 	waits, longest := e.r.Marking.Waits(), make(map[Still]time.Duration)
 	counted := make([]bool, e.r.Goroutines.Len())
@@ -62,6 +72,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 		is := Still{Class: e.name(at), Reason: at.state.Reason,
 			Function: e.places.at(at.state.Stack), Process: e.places.matches(at.state.Stack, processEnd),
 			Place: e.places.through(at.state.Stack, semaphoreAcquire)}
+		is.Queue = moves[place{is.Class, is.Function}]
 		counts[is]++
 		longest[is] = max(longest[is], waits[id])
 	}

@@ -396,3 +396,20 @@ func TestRestBesideOneThatIsStuck(t *testing.T) {
 		}
 	}
 }
+
+// Who has not moved in a queue that moves is not held up for good.
+func TestStillInAQueue(t *testing.T) {
+	for moves, heldUp := range map[bool]bool{false: true, true: false} {
+		s := newScene()
+		all := s.spawn(8, "main.producer")
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(sends, "main.producer", "main.put"))
+			if moves && i == 150 {
+				s.is[all[0]] = s.at(runs, "main.producer", "main.make")
+			}
+		})
+		if a := s.find(t); len(a.NotMoved) != 1 || a.NotMoved[0].HeldUp() != heldUp {
+			t.Errorf("it moves: %v: %+v", moves, a.NotMoved)
+		}
+	}
+}
