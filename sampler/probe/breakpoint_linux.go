@@ -174,7 +174,7 @@ func (b *breakpoints) sum(pc uint64) uint64 {
 	return n
 }
 
-func (b *breakpoints) drain(func(*hit)) {}
+func (b *breakpoints) drain(func(*hit)) (until uint64) { return monotonic() }
 
 func (b *breakpoints) lost() uint64 { return 0 }
 

@@ -108,7 +108,7 @@ func (c *calls) add(h *hit) {
 	}
 	t := cmp.Or(c.entries[h.pc], c.returns[h.pc])
 	if t != nil && t.log != nil && t.left(h.time) {
-		c.closeWindow(t)
+		c.closeWindow(t, h.time)
 		return
 	}
 	if t := c.entries[h.pc]; t != nil {

@@ -156,3 +156,25 @@ func TestKeptCallsOfHits(t *testing.T) {
 		t.Errorf("the calls are %q, want %q", got, want)
 	}
 }
+
+// A window ends when all hits in it are read, though its instruments
+// have been out for longer.
+func TestWindowEndsWithItsHits(t *testing.T) {
+	c, tallies := newCalls(twoFunctions())
+	inner := tallies[1]
+	inner.timed = true
+	inner.log = &callLog{site: func(uint64) (string, string, int32) { return "main.f", "f.go", 3 },
+		sites: map[uint64]sampledata.Call{}}
+	inner.log.open(1000)
+	c.add(&hit{time: 1100, pc: 20, goroutine: 1, depth: 50})
+	inner.untimed.Store(2000)
+	c.closeWindows(1100)
+	for _, h := range []hit{{time: 1150, pc: 21}, {time: 1200, pc: 20}, {time: 1300, pc: 21}} {
+		h.goroutine, h.depth = 1, 50
+		c.add(&h)
+	}
+	c.closeWindows(2500)
+	if got := inner.log.table.Calls; len(got) != 2 || got[0].End != 1150 || got[1].CutEnd || inner.log.since != 0 {
+		t.Errorf("%+v, since %d", got, inner.log.since)
+	}
+}

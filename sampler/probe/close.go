@@ -95,11 +95,11 @@ func (s *Set) finish() {
 	defer s.recorded.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kernel.drain(s.calls.add)
-	s.calls.closeWindows()
+	until := s.kernel.drain(s.calls.add)
+	s.calls.closeWindows(until)
 	for _, p := range s.probes {
 		if p.log != nil && p.log.since != 0 {
-			s.calls.endWindow(p.tally, monotonic())
+			s.calls.endWindow(p.tally, until)
 		}
 	}
 	s.calls.lost = s.kernel.lost()

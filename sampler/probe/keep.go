@@ -183,8 +183,7 @@ func (s *Set) openWindows() {
 // openWindow begins a window of a function, whose instruments are in.
 func (s *Set) openWindow(p *probed) {
 	s.recorded.Lock()
-	s.kernel.drain(s.calls.add)
-	s.calls.closeWindows()
+	s.calls.closeWindows(s.kernel.drain(s.calls.add))
 	p.timed = true
 	p.untimed.Store(0)
 	p.log.open(monotonic())
@@ -197,15 +196,16 @@ func (s *Set) openWindow(p *probed) {
 	s.limit.forgive()
 }
 
-// closeWindows ends the windows of the functions whose instruments are out.
-func (c *calls) closeWindows() {
+// closeWindows ends the windows of the functions whose instruments are
+// out, if all hits until then are known.
+func (c *calls) closeWindows(until uint64) {
 	for _, t := range c.entries {
-		c.closeWindow(t)
+		c.closeWindow(t, until)
 	}
 }
 
-func (c *calls) closeWindow(t *tally) {
-	if at := t.untimed.Load(); t.log != nil && t.log.since != 0 && at != 0 {
+func (c *calls) closeWindow(t *tally, until uint64) {
+	if at := t.untimed.Load(); t.log != nil && t.log.since != 0 && at != 0 && at <= until {
 		c.endWindow(t, at)
 	}
 }

@@ -75,8 +75,9 @@ type kernel interface {
 	hits(pc uint64) uint64
 
 	// drain passes on the hits that were recorded since the last
-	// call. It ends, even if more come than it reads.
-	drain(func(*hit))
+	// call, and returns the time up to which it has all. It ends,
+	// even if more come than it reads.
+	drain(func(*hit)) (until uint64)
 
 	// lost returns how many records were lost.
 	lost() uint64
@@ -348,8 +349,7 @@ func (s *Set) watch(nap func(time.Duration), ready func()) {
 func (s *Set) read() {
 	for s.running() {
 		s.recorded.Lock()
-		s.kernel.drain(s.calls.add)
-		s.calls.closeWindows()
+		s.calls.closeWindows(s.kernel.drain(s.calls.add))
 		s.recorded.Unlock()
 		if s.measures() {
 			time.Sleep(watchInterval)

@@ -206,12 +206,12 @@ func (u *uprobes) count(number uint32) uint64 {
 
 func (u *uprobes) lost() uint64 { return u.count(0) }
 
-func (u *uprobes) drain(add func(*hit)) {
+func (u *uprobes) drain(add func(*hit)) (until uint64) {
 	arch := processors[runtime.GOARCH]
 	words := make([]uint64, arch.words())
 	for range ringBytes / (8 * len(words)) { // all that it can have
 		if u.ring.ReadInto(&u.record) != nil {
-			return
+			return monotonic()
 		}
 		raw := u.record.RawSample
 		if len(raw) < 8*len(words) {
@@ -229,7 +229,9 @@ func (u *uprobes) drain(add func(*hit)) {
 			h.goroutine = words[wordG]
 		}
 		add(&h)
+		until = h.time
 	}
+	return until
 }
 
 func (u *uprobes) close() error {
