@@ -34,8 +34,8 @@ const (
 	// the goroutines that they have started elsewhere, which begin
 	// and end with the wait
 	Meanwhile Certainty = "meanwhile"
-	// others of the class, which are further on in the function
-	// that made these wait
+	// others of the class, which are further on in a function in
+	// which these wait
 	Fellow Certainty = "fellow"
 )
 

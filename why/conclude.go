@@ -61,13 +61,15 @@ func (a *searched) foldChains() {
 
 // foldWaits leaves out waits for goroutines that are slow for a
 // reason that is a finding itself. What a class shares is a reason
-// of its own, as a lock is.
+// of its own, as a lock is; who receives from its own class may wait
+// for a result.
 func (a *searched) foldWaits() {
 	a.fold(func(f, other *Finding) bool {
 		if f.Kind == ProcessorKind {
 			return other.Kind == ThrottledKind || other.wastes() && other.Severity >= explains*a.ran
 		}
-		if f.Kind != GroupKind && (f.shares() || f.Kind != ChannelKind && f.Kind != ConditionKind) {
+		result := f.Kind == GroupKind || views.WaitingFor(f.Reason) == views.Receiving && !f.limits()
+		if !result && f.shares() || f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
 			return false
 		}
 		return shareWhere(f.Causes, func(c *Cause) bool {

@@ -161,15 +161,15 @@ func (c *Cause) waitsInProgram() bool {
 }
 
 // gainOf returns what fixing a finding would bring: to the class
-// that it is about or, if it is about the processors and that one's
-// throughput is not known, to the one that it costs most.
+// that it is about or, if it is about the processors and that one is
+// not known to get more done, to the one that it costs most.
 func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	b := m.tracer(s.targetOf(f))
 	classes := s.workersOf(f)
 	if !f.OfProcessors() {
 		return b.gain(classes, 1)
 	}
-	if own := b.gain(classes[:min(len(classes), 1)], 1); own.Times != nil {
+	if own := b.gain(classes[:min(len(classes), 1)], 1); own.Times != nil && own.matters() {
 		return own
 	}
 	return b.gain(b.most(), 1)

@@ -125,13 +125,12 @@ func (s *searcher) mayHold(f *Finding, waits func(*situation) bool) []Cause {
 		for _, at := range s.members(class) {
 			if beyond(at) {
 				b.total += at.weight
-				b.do(at, Candidate, at.weight)
+				b.do(at, Fellow, at.weight)
 			}
 		}
 		if b.total > mostHolding*s.e.length {
 			return nil
 		}
-		f.Unknown = 0
 		return b.causes()
 	}
 	return nil

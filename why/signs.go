@@ -105,9 +105,7 @@ var signs = []sign{
 		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
-	{[]Kind{ComputeKind}, is(func(_ *searcher, f *Finding) bool {
-		return f.Class == "go:"+f.Where.Function || f.Where.Function == "main.main"
-	}), "", "make it cheaper"}, // it is all of the goroutine's work
+	{[]Kind{ComputeKind}, is((*searcher).isCalledOnce), "", "make it cheaper"},
 	{[]Kind{AllocationKind}, is(func(_ *searcher, f *Finding) bool { return f.Garbage.eager() }),
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",
 		"raise GOGC or the limit, or allocate less there"},
@@ -185,6 +183,14 @@ func is(holds func(*searcher, *Finding) bool) func(*searcher, *Finding) float64 
 	}
 }
 
+// isCalledOnce reports whether the function of a finding is all that
+// each goroutine of its class does, and these live on.
+func (s *searcher) isCalledOnce(f *Finding) bool {
+	class := s.classOf(f)
+	return class >= 0 && !s.e.classes[class].ends() &&
+		(f.Class == "go:"+f.Where.Function || f.Where.Function == "main.main")
+}
+
 // ofOthers is the sign of waits for what a process writes, or a
 // device.
 const ofOthers = "it reads from an os.File, such as a pipe or a device: another process may decide when"
@@ -248,10 +254,11 @@ func paces(s *searcher, f *Finding) float64 {
 	if limit.Has(f.Where.Function) || limit.Has(f.Where.Caller) {
 		return 1
 	}
-	return shareWhere(f.Causes, func(c *Cause) bool {
-		mayHold := f.Kind == LockKind && c.Certainty == Candidate
-		return !mayHold && (limit.Has(c.Place.Function) || limit.Has(c.Place.Library))
-	})
+	limited := func(c *Cause) bool { return limit.Has(c.Place.Function) || limit.Has(c.Place.Library) }
+	if f.Kind == LockKind {
+		return f.holders(limited)
+	}
+	return shareWhere(f.Causes, limited)
 }
 
 // AwaitsServer says what goroutines do that have sent a request

@@ -261,7 +261,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 		who = "it has started " + who + " there,"
 	case c.Certainty == why.Meanwhile:
 		who = "it may wait for what it has started: " + who + ","
-	case c.Certainty == why.Fellow:
+	case c.Certainty == why.Fellow && f.Kind != why.LockKind:
 		who, of = "another of the class is further on in "+f.Where.Caller+",", ""
 	case f.Kind == why.LockKind:
 		who = "perhaps " + who + " holds it,"
