@@ -19,6 +19,8 @@ type moments struct {
 	collects []bool     // by situation: it waits for the collector
 	asks     []bool     // by situation: it waits for a server's answer, or a new connection to one
 	others   bool       // these servers are certainly not the program itself
+	own      bool       // they may be, as far as connections were counted
+	waking   []int32    // the classes that sleep, and wake again and again
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
 }
@@ -45,7 +47,12 @@ func newMoments(s *searcher) *moments {
 	e := s.e
 	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
 		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside)}
-	m.others = e.asksOthers()
+	m.others, m.own = e.asksOthers(), e.ownConnections() > 0
+	for class := range int32(len(e.classes)) {
+		if s.wakesAgain(class) {
+			m.waking = append(m.waking, class)
+		}
+	}
 	m.choose()
 	m.workers = make([][]worker, len(m.samples))
 	from := make([]int32, e.to-e.from+1) // by sample: the first moment that is not before

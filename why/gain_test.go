@@ -213,7 +213,7 @@ func burstScene(t *testing.T) *scene {
 // all at once out of the wait, and would not without it.
 func TestGainOfBursts(t *testing.T) {
 	a := fixture.Must(findIn(burstScene(t).Recording(), configured()))(t)
-	g := a.gainWithout(fixture.Must(a.targetNamed("main.promote"))(t), false)
+	g := a.gainWithout(fixture.Must(a.targetNamed("main.promote"))(t), false, nil)
 	if g.Times == nil || g.Times.Times < 8 {
 		t.Errorf("without the wait: %+v, %+v", g, g.Times)
 	}

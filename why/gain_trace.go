@@ -217,7 +217,8 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 // wait for, if the recording does not name them: the classes at
 // the other end of the channel, those that have what is shared
 // or, if neither is known, all other classes. If these have no
-// work, it is its own class, which may start goroutines for parts.
+// work, and none wakes up for it, it is its own class, which may start
+// goroutines for parts.
 func (b *tracer) awaited(situation int32, depth int) float64 {
 	at := b.s.e.situations[situation]
 	peers, has := b.peers[at.state.Channel], []bool(nil)
@@ -237,7 +238,9 @@ func (b *tracer) awaited(situation int32, depth int) float64 {
 	}
 	b.sumUp()
 	own := b.busy[at.class]
-	if others := (tally{b.all.count - own.count, b.all.target - own.target}); others.count > 0 || b.asks[situation] {
+	others := tally{b.all.count - own.count, b.all.target - own.target}
+	wakes := slices.ContainsFunc(b.waking, func(class int32) bool { return class != at.class })
+	if others.count > 0 || wakes || b.asks[situation] {
 		return others.mean()
 	}
 	return own.mean()
@@ -254,7 +257,7 @@ func (b *tracer) sumUp() {
 	for i := range b.workers {
 		at := b.at(&b.workers[i])
 		does := at.state.Doing
-		if does.Waits() && !outside(does) && !b.asks[b.workers[i].situation] || b.s.e.classes[at.class].runtimes {
+		if does.Waits() && !outside(does) && (b.own || !b.asks[b.workers[i].situation]) || b.s.e.classes[at.class].runtimes {
 			continue
 		}
 		share := b.share(&b.workers[i], mostWaits)

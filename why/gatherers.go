@@ -136,12 +136,10 @@ func (a *searched) sleepers(f *Finding, waits []hotspots.Observation) string {
 	var names []string
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
-		sleeps := func(at *situation) bool { return at.state.Doing == views.Sleeping }
-		_, asleep := weigh(a.members(int32(i)), anywhere, sleeps)
-		if c.runtimes || c.name == f.Class || c.name == mainClass || asleep < sleepMost*c.life || !a.wakeOften(int32(i), sleeps) {
+		if c.name == f.Class || !a.wakesAgain(int32(i)) {
 			continue
 		}
-		meanwhile := a.e.observe([]question{{hit: ofClass(int32(i), sleeps)}})[0]
+		meanwhile := a.e.observe([]question{{hit: ofClass(int32(i), sleeping)}})[0]
 		if shareOf(meanwhile, func(k int) bool { return waits[k].Hits > 0 }).Low >= sleepMost {
 			names = append(names, c.name)
 		}
@@ -157,11 +155,21 @@ func (a *searched) sleepers(f *Finding, waits []hotspots.Observation) string {
 	return "meanwhile, " + strings.Join(names, " and ") + verb
 }
 
+func sleeping(at *situation) bool { return at.state.Doing == views.Sleeping }
+
+// wakesAgain reports whether goroutines of a class of the program mostly
+// sleep, and wake again and again.
+func (s *searcher) wakesAgain(class int32) bool {
+	c := &s.e.classes[class]
+	_, asleep := weigh(s.members(class), anywhere, sleeping)
+	return !c.runtimes && c.name != mainClass && asleep >= sleepMost*c.life && s.wakeOften(class)
+}
+
 // wakeOften reports whether most goroutines of a class sleep again
 // and again.
-func (s *searcher) wakeOften(class int32, sleeps func(*situation) bool) bool {
+func (s *searcher) wakeOften(class int32) bool {
 	times := make(map[sampledata.GoroutineID]int)
-	for run := range s.e.runs(ofClass(class, sleeps)) {
+	for run := range s.e.runs(ofClass(class, sleeping)) {
 		times[run.Goroutine]++
 	}
 	often := 0

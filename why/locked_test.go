@@ -133,3 +133,27 @@ func TestWhoMayHoldALock(t *testing.T) {
 		}
 	}
 }
+
+// Who may have a lock hides no system call, and is not said to be paced.
+func TestMayHoldIsNoFact(t *testing.T) {
+	for _, does := range [][]string{
+		{"main.save", "os.(*File).Write", "syscall.write", "syscall.Syscall", "internal/runtime/syscall.Syscall6"},
+		{"golang.org/x/time/rate.(*Limiter).WaitN"},
+	} {
+		s := newScene()
+		all := s.spawn(6, "main.worker")
+		waits, state := blocked, runs
+		waits.Lock, waits.Evidence = 0x200, sampledata.NoEvidence
+		if len(does) == 1 {
+			state = selects
+		}
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(waits, "main.worker", "main.run:10", "sync.(*Mutex).Lock"))
+			s.is[all[i/5%6]] = s.at(state, append([]string{"main.worker", "main.run:20"}, does...)...)
+		})
+		found := s.find(t).Findings
+		if len(found) != 2 || found[0].Kind != LockKind || len(found[0].Causes) != 1 || len(found[0].Signs) > 0 {
+			t.Errorf("%s: %+v", does[0], found)
+		}
+	}
+}

@@ -32,21 +32,27 @@ func Without(r *sampledata.Recording, o Options, name string, half bool) (*Remov
 	if err != nil {
 		return nil, err
 	}
-	if g := a.gainFound(t); g != nil && (!half || g.Silent != "") {
-		return &Removal{name, half, g}, nil
+	found := a.gainFound(t)
+	if found == nil || half && found.Silent == "" {
+		return &Removal{name, half, a.gainWithout(t, half, found)}, nil
 	}
-	return &Removal{name, half, a.gainWithout(t, half)}, nil
+	return &Removal{name, half, found}, nil
 }
 
 // gainWithout returns what it would bring if a target went away, or
-// half of it.
-func (s *searcher) gainWithout(t target, half bool) *Gain {
+// half of it: to the class of a finding's gain, if there is one, or to
+// the one that it costs most.
+func (s *searcher) gainWithout(t target, half bool, found *Gain) *Gain {
 	part := 1.0
 	if half {
 		part = 0.5
 	}
 	b := newMoments(s).tracer(t)
-	g := b.gain(b.most(), part)
+	classes := b.most()
+	if found != nil {
+		classes = []int32{s.e.byName[found.Class]}
+	}
+	g := b.gain(classes, part)
 	if half {
 		g.Half, g.Under = nil, nil
 	}

@@ -1,0 +1,91 @@
+package why
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
+
+// What a timer lets go on is not waited for in the own class.
+func TestGainOfWaitsForATimer(t *testing.T) {
+	s := newScene()
+	all, refill := s.spawn(4, "main.worker"), s.spawn(1, "main.refill")[0]
+	s.samples(t, 200, func(i int) {
+		s.all(all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}, "main.worker", "main.job", "main.(*bucket).take"))
+		if i%10 < 5 {
+			s.is[all[i/10%4]] = s.at(runs, "main.worker", "main.job", "main.work")
+		}
+		s.is[refill] = s.at(sleeps, "main.refill")
+		s.sometimes(i, 20, refill, s.at(runs, "main.refill"))
+	})
+	if g := s.asked(t, "main.work", false); g.Times == nil || g.Times.Times > 1.2 {
+		t.Errorf("without main.work: %+v, %+v", g, g.Times)
+	}
+}
+
+// Whoever waits for clients of the program's own handlers waits for
+// what these do.
+func TestGainBehindOwnHandlers(t *testing.T) {
+	s := newScene()
+	boss, clients, servers := s.spawn(12, "main.boss"), s.spawn(4, "main.client"), s.spawn(4, "net/http.(*conn).serve")
+	connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+	s.samples(t, 200, func(i int) {
+		s.Measure(connections, sampledata.Number(8))
+		s.all(boss, s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}, "main.boss", "main.all", "main.round"))
+		s.all(clients, s.at(selects, "main.client", "main.ask", "net/http.(*persistConn).roundTrip"))
+		s.all(servers, s.at(runs, "net/http.(*conn).serve", "main.handle", "main.render"))
+		s.some(i, 10, clients, s.at(runs, "main.client", "main.parse"))
+		s.some(i, 10, boss, s.at(runs, "main.boss", "main.all", "main.sum"))
+		s.some(i+5, 20, boss, s.at(reads, "main.boss", "main.all", "main.save"))
+	})
+	if g := s.asked(t, "main.render", false); g.Class != "go:main.boss" || g.Times == nil || g.Times.Times < 4.4 {
+		t.Errorf("without main.render: %+v, %+v", g, g.Times)
+	}
+}
+
+// Half of a finding's cost is of the class that its gain is of.
+func TestGainOfHalfIsOfTheSameClass(t *testing.T) {
+	s := newScene()
+	maker, users := s.spawn(1, "main.maker"), s.spawn(6, "main.user")
+	waits := idles
+	waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet(maker)
+	s.samples(t, 200, func(i int) {
+		s.is[maker[0]] = s.at(runs, "main.maker", "main.loop", "main.make")
+		if i%5 < 2 {
+			s.is[maker[0]] = s.at(reads, "main.maker", "main.loop", "main.save", "os.(*File).Sync")
+		}
+		s.all(users, s.at(waits, "main.user", "main.call", "main.get"))
+		s.some(i, 6, users, s.at(runs, "main.user", "main.call", "main.use"))
+		s.some(i, 12, users, s.at(reads, "main.user", "main.call", "main.put"))
+	})
+	whole, half := s.asked(t, "main.make", false), s.asked(t, "main.make", true)
+	if whole.Class != "go:main.maker" || half.Class != whole.Class || *half.Times != *whole.Half {
+		t.Errorf("whole %+v, %+v; half %+v, %+v", whole, whole.Half, half, half.Times)
+	}
+}
+
+// Code of a class that gains nothing without it has the gain of those
+// that wait for it.
+func TestGainOfThoseWhoWait(t *testing.T) {
+	s := newScene()
+	all, disk, users := s.spawn(3, "main.encoder"), s.spawn(1, "main.disk"), s.spawn(8, "main.user")
+	waits, gets := blocked, idles
+	waits.Lock, waits.Holders = 0x200, s.HolderSet(disk)
+	gets.Lock, gets.Evidence = 0x100, sampledata.Likely
+	s.samples(t, 200, func(i int) {
+		encodes := all[i/3%3]
+		s.all(all, s.at(waits, "main.encoder", "main.step", "main.store", "sync.(*Mutex).Lock"))
+		s.is[encodes] = s.at(runs, "main.encoder", "main.step", "main.encode")
+		s.is[disk[0]] = s.at(reads, "main.disk", "main.flush", "os.(*File).Sync")
+		gets.Holders = s.HolderSet([]sampledata.GoroutineID{encodes})
+		s.all(users, s.at(gets, "main.user", "main.call", "main.get"))
+		s.some(i, 8, users, s.at(runs, "main.user", "main.call", "main.use"))
+		s.some(i, 16, users, s.at(reads, "main.user", "main.call", "main.put"))
+	})
+	found := s.find(t).Findings
+	i := slices.IndexFunc(found, func(f *Finding) bool { return f.Where.Function == "main.encode" })
+	if i < 0 || found[i].Gain.Class != "go:main.user" || found[i].Gain.Times.Times < 5 {
+		t.Errorf("%+v", found)
+	}
+}
