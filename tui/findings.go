@@ -121,7 +121,12 @@ func (w *findingsWindow) draw(c canvas) {
 		c.lines(1, wrap(verdict, c.width-2), w.a.theme.plain)
 		return
 	}
-	first, last, pane := w.list.drawHead(c, w.a.theme, cmp.Or(verdict, "What is slow, the worst first"))
+	if verdict != "" {
+		said := wrap(verdict, c.width-2)
+		c.lines(0, said, w.a.theme.plain)
+		c = c.part(0, len(said), c.width, c.height-len(said))
+	}
+	first, last, pane := w.list.drawHead(c, w.a.theme, "What is slow, the worst first")
 	w.list.draw(first, last, w.a.theme, func(c canvas, i int, style tcell.Style) {
 		text := fmt.Sprintf("%d. %s", i+1, printable(w.name(i)))
 		c.text(1, 0, termtext.Cut(text, c.width-1), style)

@@ -25,3 +25,18 @@ func (s *searcher) finalizerCandidates() []*candidate {
 	c.least = 0.5
 	return []*candidate{c}
 }
+
+// finalizerMeasure returns the measure of the functions that finalize;
+// nil if they are many.
+func (s *searcher) finalizerMeasure(f *Finding) *Measure {
+	hit, functions := s.hits(f), make(map[string]bool)
+	for _, at := range s.members(s.classOf(f)) {
+		if hit(at) {
+			functions[s.e.places.at(at.state.Stack)] = true
+		}
+	}
+	if len(functions) > maxPlaces {
+		return nil
+	}
+	return measureOf(f.Class, pathsThrough(functions)...)
+}

@@ -193,7 +193,8 @@ func processorKindRows() map[Kind]*kindRow {
 			},
 		},
 		FinalizerKind: {
-			find: (*searcher).finalizerCandidates, hits: (*searcher).finalizerHits, specific: 1,
+			find: (*searcher).finalizerCandidates, hits: (*searcher).finalizerHits,
+			measure: (*searcher).finalizerMeasure, specific: 1,
 			silent: "the samples don't tell what waits for finalizers",
 			KindWords: KindWords{
 				Says: "finalizing in {place}", Own: "one goroutine runs all finalizers, one after the other: what it does holds up the others",

@@ -309,7 +309,7 @@ func (s *searcher) makingMeasure(f *Finding) *Measure {
 			return nil
 		}
 	}
-	if len(makes)+len(within) > maxLockPlaces {
+	if len(makes)+len(within) > maxPlaces {
 		return nil
 	}
 	m := measureOf(f.Class, pathsThrough(makes)...)

@@ -78,8 +78,8 @@ func (s *searcher) measureShare(f *Finding) {
 	}
 }
 
-// maxLockPlaces limits the functions that a measure names.
-const maxLockPlaces = 4
+// maxPlaces limits the functions that a measure names.
+const maxPlaces = 4
 
 // lockMeasure returns the measure of the waits for a lock: all
 // waits for locks of the class, or those in some functions that
@@ -109,7 +109,7 @@ func (s *searcher) lockMeasure(f *Finding) *Measure {
 			}
 		}
 	}
-	if len(paths) > maxLockPlaces || functions[""] {
+	if len(paths) > maxPlaces || functions[""] {
 		return nil
 	}
 	return measureOf(f.Class, paths...)

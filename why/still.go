@@ -52,13 +52,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 			}
 		}
 	}
-	type place struct{ class, function string }
-	moves := make(map[place]bool)
-	for _, at := range e.situations {
-		if (at.waits() || at.state.Doing == views.AwaitingLock) && !at.still {
-			moves[place{e.name(at), e.places.at(at.state.Stack)}] = true
-		}
-	}
+	moves := e.queues()
 	counts := make(map[Still]int)
 	waits, longest := e.r.Marking.Waits(), make(map[Still]time.Duration)
 	counted := make([]bool, e.r.Goroutines.Len())
@@ -72,7 +66,7 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 		is := Still{Class: e.name(at), Reason: at.state.Reason,
 			Function: e.places.at(at.state.Stack), Process: e.places.matches(at.state.Stack, processEnd),
 			Place: e.places.through(at.state.Stack, semaphoreAcquire)}
-		is.Queue = moves[place{is.Class, is.Function}]
+		is.Queue = moves[queue{is.Class, is.Function, 0}] || moves[queue{channel: at.state.Channel}]
 		counts[is]++
 		longest[is] = max(longest[is], waits[id])
 	}
@@ -91,6 +85,49 @@ func (e *evidence) still(findings []*Finding) (all []Still) {
 			cmp.Compare(a.Function, b.Function), cmp.Compare(a.Reason, b.Reason))
 	})
 	return all
+}
+
+// A queue is where goroutines of a class wait, or a channel, whose
+// senders get through in turn.
+type queue struct {
+	class, function string
+	channel         uint64
+}
+
+// queues returns the queues in which goroutines get through.
+func (e *evidence) queues() map[queue]bool {
+	moves := make(map[queue]bool)
+	for _, at := range e.situations {
+		if (at.waits() || at.state.Doing == views.AwaitingLock) && !at.still {
+			moves[queue{e.name(at), e.places.at(at.state.Stack), 0}] = true
+			if at.state.Doing == views.Sending && at.state.Channel != 0 {
+				moves[queue{channel: at.state.Channel}] = true
+			}
+		}
+	}
+	return moves
+}
+
+// HeldUp returns the goroutines that others hold up, if they were seen
+// for long enough, and no finding is about them.
+func (a *Answer) HeldUp() (all []Still) {
+	if a.To-a.From < standstillLength {
+		return nil
+	}
+	for _, s := range a.NotMoved {
+		if s.HeldUp() && !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.names(s) }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// names reports whether a finding names where goroutines stand.
+func (f *Finding) names(s Still) bool {
+	return f.Class == s.Class && f.Where.Function == s.Function ||
+		slices.ContainsFunc(slices.Concat(f.Behind, f.Others), func(p Part) bool {
+			return p.Name == s.Class && (p.Where == "" || p.Where == s.Function)
+		})
 }
 
 // A standstill has several goroutines, which have not moved for

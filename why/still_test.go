@@ -397,19 +397,33 @@ func TestRestBesideOneThatIsStuck(t *testing.T) {
 	}
 }
 
-// Who has not moved in a queue that moves is not held up for good.
+// Who has not moved in a queue that moves is not held up for good, also
+// if others enter it in another function.
 func TestStillInAQueue(t *testing.T) {
-	for moves, heldUp := range map[bool]bool{false: true, true: false} {
+	for name, c := range map[string]struct {
+		moves  bool
+		where  string
+		heldUp bool
+	}{
+		"nobody moves": {false, "main.put", true}, "one moves": {true, "main.put", false},
+		"one moves, in another function": {true, "main.putLast", false},
+	} {
 		s := newScene()
+		s.LockName(sampledata.LockName{Address: 0x100, Name: "main.jobs"})
 		all := s.spawn(8, "main.producer")
+		waits := sends
+		waits.Lock, waits.Evidence, waits.Holders = 0x100, sampledata.Likely, s.HolderSet(s.spawn(1, "main.consumer"))
 		s.samples(t, 200, func(i int) {
-			s.all(all, s.at(sends, "main.producer", "main.put"))
-			if moves && i == 150 {
+			s.all(all[1:], s.at(waits, "main.producer", "main.put"))
+			s.is[all[0]] = s.at(waits, "main.producer", c.where)
+			if c.moves && i == 150 {
 				s.is[all[0]] = s.at(runs, "main.producer", "main.make")
 			}
 		})
-		if a := s.find(t); len(a.NotMoved) != 1 || a.NotMoved[0].HeldUp() != heldUp {
-			t.Errorf("it moves: %v: %+v", moves, a.NotMoved)
+		a := s.find(t)
+		i := slices.IndexFunc(a.NotMoved, func(s Still) bool { return s.Function == "main.put" })
+		if i < 0 || a.NotMoved[i].HeldUp() != c.heldUp {
+			t.Errorf("%s: %+v", name, a.NotMoved)
 		}
 	}
 }

@@ -36,13 +36,9 @@ func (y *Why) Verdict() string {
 // before what is slow.
 const manyHeldUp = 3
 
-// heldUp says that goroutines may be stuck, if they are many and no
-// finding is about them; else "".
+// heldUp says that goroutines may be stuck, if they are many; else "".
 func (y *Why) heldUp() string {
-	held := slices.DeleteFunc(slices.Clone(y.NotMoved), func(s why.Still) bool {
-		return !s.HeldUp() || slices.ContainsFunc(y.Findings,
-			func(f *why.Finding) bool { return f.Class == s.Class && f.Where.Function == s.Function })
-	})
+	held := y.HeldUp()
 	if lists.Sum(held, func(s why.Still) int { return s.Count }) < manyHeldUp {
 		return ""
 	}

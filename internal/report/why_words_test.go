@@ -236,6 +236,8 @@ func TestHeldUpBesideFindings(t *testing.T) {
 	place.Reason, place.Place = "select", true
 	about.Function = "main.slow"
 	alone.Reason = "select"
+	behind, queue := sends, sends
+	behind.Function, queue.Queue = "main.put", true
 	for name, c := range map[string]struct {
 		still why.Still
 		want  string
@@ -245,11 +247,17 @@ func TestHeldUpBesideFindings(t *testing.T) {
 		"of a semaphore":      {place, "3 goroutines have not moved (for a place in a semaphore, in main.send)."},
 		"a finding says more": {about, ""},
 		"they receive":        {alone, ""},
+		"it is behind one":    {behind, ""},
+		"others get through":  {queue, ""},
 	} {
-		y := &Why{Answer: &why.Answer{State: why.Slow, NotMoved: []why.Still{c.still},
-			Findings: []*why.Finding{{Kind: why.ChannelKind, Class: "go:main.worker", Where: why.Place{Function: "main.slow"}}}}}
+		y := &Why{Answer: &why.Answer{State: why.Slow, To: 4 * time.Second, NotMoved: []why.Still{c.still},
+			Findings: []*why.Finding{{Kind: why.ChannelKind, Class: "go:main.worker", Where: why.Place{Function: "main.slow"},
+				Behind: []why.Part{{Name: "go:main.worker", Where: "main.put"}}}}}}
 		if got := y.Verdict(); !strings.HasSuffix(got, c.want) || (c.want == "") != (got == "") {
 			t.Errorf("%s: %q", name, got)
+		}
+		if y.To = time.Second; y.Verdict() != "" {
+			t.Errorf("%s, after a second: %q", name, y.Verdict())
 		}
 	}
 }
