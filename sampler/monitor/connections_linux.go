@@ -15,11 +15,15 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// maxSockets limits the open files of the process, and the TCP
-// sockets of its network, that are read: 50 ms for as many.
-const maxSockets = 4096
+// What is read is limited: the open files of the process, and the
+// TCP sockets of its network. Most of those are of connections that
+// were closed in the last minute; 30,000 take 60 ms.
+const (
+	maxFiles   = 4096
+	maxSockets = 1 << 15
+)
 
-var errManySockets = fmt.Errorf("there are more than %d open files, or TCP sockets", maxSockets)
+var errManySockets = fmt.Errorf("there are more than %d open files, or %d TCP sockets", maxFiles, maxSockets)
 
 // connectionsEvery is how often they are counted. To list sockets
 // takes the kernel some milliseconds, even if there are few.
@@ -52,7 +56,7 @@ func countOwn(p procfs.Proc, network procfs.FS) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if files > maxSockets || socketsOf(network) > maxSockets {
+	if files > maxFiles || socketsOf(network) > maxSockets {
 		return 0, errManySockets
 	}
 	targets, err := p.FileDescriptorTargets()

@@ -14,7 +14,11 @@ import (
 func TestOwnConnections(t *testing.T) {
 	l := fixture.Must(net.Listen("tcp", ":0"))(t)
 	defer l.Close()
-	r := fixture.Must(ownConnections.Open(Target{PID: os.Getpid()}))(t)
+	r, err := ownConnections.Open(Target{PID: os.Getpid()})
+	if errors.Is(err, errManySockets) {
+		t.Skipf("other programs have closed connections here: %v", err)
+	}
+	fixture.Check(t, err)
 	defer r.Close()
 	counted := func() int64 {
 		values, err := r.Read(nil)
@@ -46,7 +50,7 @@ func TestOwnConnectionsOfMany(t *testing.T) {
 			f.Close()
 		}
 	}()
-	for range maxSockets + 1 {
+	for range maxFiles + 1 {
 		f, err := os.Open(dir)
 		if err != nil {
 			t.Skipf("so many files can't be opened here: %v", err)
