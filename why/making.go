@@ -51,7 +51,7 @@ var makers = []maker{
 	{"lookups of addresses", "looking up addresses", named(`net\.\(\*Resolver\)\.[lL]ookup\w+`), "", "keep the connection, or the address"},
 	{"TLS handshakes", "", named(`crypto/tls\.\(\*Conn\)\.(clientHandshake|serverHandshake)|net/http\.\(\*persistConn\)\.addTLS`),
 		"", keep},
-	{"connections", "", named(`net\.\(\*Dialer\)\.Dial\w*|net/http\.\(\*Transport\)\.dialConn`), "", keep},
+	{connections, "", named(`net\.\(\*Dialer\)\.Dial\w*|net/http\.\(\*Transport\)\.dialConn`), "", keep},
 	{"compiled expressions", "compiling expressions", named(`regexp\.(Must)?Compile(POSIX)?`), "", keep},
 	{"parsed templates", "parsing templates", named(`(text|html)/template\.\(\*Template\)\.Parse\w*`), "", keep},
 	{"encoders and decoders", "", named(`(github\.com/klauspost/)?compress/\w+\.New(Writer|Reader)(Level|Dict)*`), "",
@@ -75,6 +75,8 @@ var makers = []maker{
 
 // processes are mostly awaited, for as long as each lives.
 const processes = "processes"
+
+const connections = "connections"
 
 // files hardly take memory or CPU time: who waits for the collector
 // there, or for a CPU, would wait for it elsewhere.
@@ -172,16 +174,19 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if m.functions == startsGoroutine {
 			f.Made.Counted, made = true, max(made, s.started(class))
 		}
+		if !views.IsOwn(f.Where.Function) {
+			f.Made.For = s.requester()
+		}
+		if f.connectsHTTP() {
+			made = max(made, s.begun(clientReads))
+		}
 		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
 		seen := &s.e.classes[class]
 		each := by[class] / float64(max(1, made))
 		if each > 2*s.chanceEpisode(by[class]/seen.life) {
 			f.Made.Each = each / 1e9
 		}
-		f.Made.Fast = !f.Made.Counted && each < 2*s.chanceEpisode(0)
-		if !views.IsOwn(f.Where.Function) {
-			f.Made.For = s.requester()
-		}
+		f.Made.Fast = !f.Made.Counted && each < 2*s.chanceEpisode(0) && !f.connectsHTTP()
 		if made < leastMade || made < eachMakes*(seen.goroutines-seen.ended) {
 			c.note = "it makes " + m.what + " only once, as far as is known"
 		}
@@ -222,6 +227,29 @@ func (s *searcher) started(class int32) (n int) {
 		}
 	}
 	return n
+}
+
+// begun returns how many goroutines of a class began after the
+// first sample.
+func (s *searcher) begun(class string) (n int) {
+	of, known := s.e.byName[class]
+	if !known {
+		return 0
+	}
+	seen := make(map[sampledata.GoroutineID]bool)
+	for run := range s.e.runs(ofClass(of, anywhere)) {
+		if !seen[run.Goroutine] && run.First > s.e.from {
+			n++
+		}
+		seen[run.Goroutine] = true
+	}
+	return n
+}
+
+// connectsHTTP reports whether a finding is about connections that
+// net/http makes. A goroutine reads from each as long as it lasts.
+func (f *Finding) connectsHTTP() bool {
+	return f.Made != nil && f.Made.What == connections && f.Made.For != ""
 }
 
 // requesting matches what waits for the connections that net/http makes in

@@ -9,7 +9,7 @@ import (
 )
 
 // Connections that goroutines of net/http make are made for the
-// function that waits for them.
+// function that waits for them. Each has a goroutine that reads.
 func TestMadeFor(t *testing.T) {
 	s := newScene()
 	client := s.spawn(1, "main.client")[0]
@@ -22,11 +22,21 @@ func TestMadeFor(t *testing.T) {
 		if i%3 == 0 {
 			s.is[client], s.is[dialer] = s.at(runs, "main.client"), s.at(reads, dials[0])
 		}
+		if i > 0 {
+			s.gone = s.goroutines[len(s.goroutines)-2:]
+		}
+		for _, reader := range s.spawn(2, "net/http.(*persistConn).readLoop") {
+			s.is[reader] = s.at(reads, "net/http.(*persistConn).readLoop")
+		}
 	})
-	for _, f := range s.find(t).Findings {
+	a := s.find(t)
+	for _, f := range a.Findings {
 		if f.Kind == MakingKind {
-			if f.Made.What != "connections" || f.Made.For != "main.ask" {
-				t.Errorf("%s are made for %q", f.Made.What, f.Made.For)
+			if f.Made.What != "connections" || f.Made.For != "main.ask" || f.Remedy != whyNone {
+				t.Errorf("%s are made for %q; %q", f.Made.What, f.Made.For, f.Remedy)
+			}
+			if got := f.Made.PerSecond; got < 99 || got > 100 {
+				t.Errorf("%v are made a second, want 178 in 1.79 s", got)
 			}
 			return
 		}

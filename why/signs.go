@@ -126,7 +126,9 @@ var signs = []sign{
 	{[]Kind{LockKind}, paces, holderPaced, "wait for the rate before the lock is taken"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
-		"see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"},
+		whyNone},
+	{[]Kind{MakingKind}, is(func(s *searcher, f *Finding) bool { return f.connectsHTTP() && s.keepsNone() }),
+		"earlier ones end meanwhile", whyNone},
 	{[]Kind{ChannelKind}, (*searcher).upgrades,
 		"it waits for a new connection, which the websocket will have for itself",
 		"keep the websocket, and send several messages over it"},
@@ -339,6 +341,8 @@ const getsConnection = `^` + ofHTTP + `\.\(\*Transport\)\.getConn$`
 // manyConnections is how many connections of HTTP have ended at
 // least if new ones are made since none is kept.
 const manyConnections = 10
+
+const whyNone = "see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"
 
 // reconnects returns the share of a finding in waits for
 // connections of HTTP, if connections end again and again.
