@@ -181,6 +181,7 @@ type Before struct {
 type When struct {
 	Always     bool          `json:"always"`
 	Spans      []Span        `json:"spans,omitempty"`      // if not always
+	Otherwise  float64       `json:"otherwise,omitempty"`  // the share outside of the spans; 0 if hardly any of it is there
 	Period     time.Duration `json:"period,omitempty"`     // if it comes and goes regularly
 	Collecting bool          `json:"collecting,omitempty"` // mostly while garbage is collected
 }

@@ -78,11 +78,14 @@ func (a *searched) foldWaits() {
 			return !c.Certainty.isGuess() && !joins && other.covers(c)
 		}) >= explains
 	}, func(f, into *Finding) {
-		waits := &into.Behind
+		waits, where := &into.Behind, f.Where.Function
 		if f.Kind == ProcessorKind {
 			waits = &into.Ready
+			if total, there := weigh(a.e.situations, a.hits(f), func(at *situation) bool { return a.on(at, where) }); 2*there < total {
+				where = ""
+			}
 		}
-		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share, Where: f.Where.Function})
+		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share, Where: where})
 		into.Behind = append(into.Behind, f.Behind...)
 	})
 }

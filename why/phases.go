@@ -44,10 +44,11 @@ func (a *searched) searchPhases(r *sampledata.Recording, o Options) error {
 			}
 			known[f.key] = true
 			f.Severity, f.Phase, f.Within = f.Severity*part, true, &o.Views.Span
-			f.When = When{Spans: []Span{{From: a.e.time(p.from), To: a.e.time(p.to),
-				Share: f.Share.Share}}}
-			if all := a.e.when(a.e.observe([]question{a.question(f)})[0]); len(all.Spans) > 1 {
-				f.When = all // it comes again, for less than is searched
+			all := a.e.observe([]question{a.question(f)})[0]
+			f.When = a.e.when(all)
+			if len(f.When.Spans) <= 1 { // else it comes again, for less than is searched
+				spans := []Span{{From: a.e.time(p.from), To: a.e.time(p.to), Share: f.Share.Share}}
+				f.When = When{Spans: spans, Otherwise: a.e.outside(all, spans)}
 			}
 			a.Findings = append(a.Findings, f)
 		}

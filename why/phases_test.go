@@ -107,7 +107,28 @@ func TestPhaseAgain(t *testing.T) {
 		}
 	})
 	f := s.find(t).Findings
-	if len(f) != 1 || !f[0].Phase || len(f[0].When.Spans) != 2 {
+	if len(f) != 1 || !f[0].Phase || len(f[0].When.Spans) != 2 || f[0].When.Otherwise != 0 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// What is high in one span, and low at other times, is not only then.
+func TestLessAtOtherTimes(t *testing.T) {
+	for _, low := range []int{0, 1} {
+		s := newScene()
+		all := s.spawn(4, "main.handler")
+		s.samples(t, 240, func(i int) {
+			s.all(all, s.at(runs, "main.handler"))
+			n := 4
+			if i >= 60 {
+				n = low * (i % 2)
+			}
+			s.all(all[:n], s.at(reads, "main.handler", "main.ask"))
+		})
+		f := s.find(t).Findings
+		at := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == "main.ask" })
+		if at < 0 || len(f[at].When.Spans) != 1 || (f[at].When.Otherwise > 0) != (low > 0) {
+			t.Errorf("with %d at other times: %+v", low, f)
+		}
 	}
 }

@@ -342,7 +342,7 @@ const getsConnection = `^` + ofHTTP + `\.\(\*Transport\)\.getConn$`
 // least if new ones are made since none is kept.
 const manyConnections = 10
 
-const whyNone = "see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"
+const whyNone = "see why none is kept: requests have a Transport each, DisableKeepAlives or Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"
 
 // reconnects returns the share of a finding in waits for
 // connections of HTTP, if connections end again and again.

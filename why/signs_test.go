@@ -56,15 +56,16 @@ func TestOthersWaitForSpinners(t *testing.T) {
 	for _, spins := range []bool{false, true} {
 		s := newScene()
 		loops, others := s.spawn(4, "main.loop"), s.spawn(8, "main.piece")
+		places := []string{"main.one", "main.two", "main.three"} // none has most of the time
 		s.samples(t, 60, func(i int) {
 			s.all(loops, s.at(runs, "main.loop"))
 			s.those(loops, func(j int) bool { return spins && (i+j)%2 == 0 },
 				s.at(runs, "main.loop", "runtime.selectgo"))
-			s.all(others, s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece"))
+			s.all(others, s.at(sampledata.State{Run: sampledata.Runnable}, "main.piece", places[i%3]))
 		})
 		a := s.find(t)
 		waits := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == ProcessorKind })
-		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Ready) != 1) {
+		if first := a.Findings[0]; waits == spins || spins && (!first.spins() || len(first.Ready) != 1 || first.Ready[0].Where != "") {
 			t.Errorf("spins %t: %+v", spins, a.Findings)
 		}
 	}
@@ -171,11 +172,10 @@ func TestWritesUnderALock(t *testing.T) {
 // A websocket has its connection for itself, so that none can be
 // kept for the next request.
 func TestConnectionsOfWebsockets(t *testing.T) {
-	const closed = "see why none is kept: Close is set, an answer is not read to its end, CloseIdleConnections is called, or too few may be idle (MaxIdleConnsPerHost)"
 	for caller, want := range map[string]string{
 		"nhooyr.io/websocket.handshakeRequest":          "keep the websocket, and send several messages over it",
-		"golang.org/x/net/websocket.Handler.ServeHTTP":  closed, // it asks another server
-		"github.com/acme/websocket-gw/lib.(*Client).do": closed,
+		"golang.org/x/net/websocket.Handler.ServeHTTP":  whyNone, // it asks another server
+		"github.com/acme/websocket-gw/lib.(*Client).do": whyNone,
 	} {
 		s := newScene()
 		all := s.spawn(3, "main.visit")

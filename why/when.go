@@ -276,9 +276,30 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 			w.Spans = append(w.Spans,
 				Span{e.time(e.from + int32(l.from)), e.time(e.from + int32(l.to)), l.share})
 		}
+		w.Otherwise = e.outside(all, w.Spans)
 	}
 	w.Collecting = e.inCollections(all)
 	return w
+}
+
+// outside returns the share outside of some spans; 0 if these have
+// nearly all of it.
+func (e *evidence) outside(all []hotspots.Observation, spans []Span) float64 {
+	var other []hotspots.Observation
+	hits, rest := 0.0, 0.0
+	for i, o := range all {
+		at := e.time(e.from + int32(i))
+		hits += o.Weight * o.Hits
+		if !slices.ContainsFunc(spans, func(s Span) bool { return s.From <= at && at < s.To }) {
+			rest += o.Weight * o.Hits
+			other = append(other, o)
+		}
+	}
+	if rest <= (1-nearlyAlways)*hits {
+		return 0
+	}
+	share, _ := shareAndBase(other)
+	return share
 }
 
 // inCollections reports whether a share is at least three times

@@ -105,7 +105,7 @@ func (c *Calls) head(b *strings.Builder) {
 		longer := ""
 		for i := range c.Calls { // the longest first
 			if cut := &c.Calls[i]; !cut.Whole() && !c.MayBeSeveral(cut) && cut.Took.Least > c.Between(1).Most {
-				longer = "; one took " + Took(c.Table, cut)
+				longer = "; the longest took " + Took(c.Table, cut)
 				break
 			}
 		}

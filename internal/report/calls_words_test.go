@@ -97,7 +97,7 @@ func TestLongestOfCutCalls(t *testing.T) {
 		c := &Calls{Table: tableOf(t, 0)}
 		c.Calls = append([]calls.Call{{CutEnd: true, Took: calls.Range{Least: cut, Most: cut}}}, c.Calls...)
 		b := new(strings.Builder)
-		if c.head(b); strings.Contains(b.String(), "leave them out; one took over 3600s") != want {
+		if c.head(b); strings.Contains(b.String(), "leave them out; the longest took over 3600s") != want {
 			t.Errorf("cut after %s:\n%s", cut, b)
 		}
 	}

@@ -439,10 +439,15 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 		list := lists.Each(f.When.Spans, func(s why.Span) string {
 			return spanText(s.From, s.To) + " (" + sharePercent(s.Share) + " then)"
 		})
-		text = "only " + strings.Join(list, ", ")
+		text = strings.Join(list, ", ")
 		if len(list) > maxCauses {
 			text = fmt.Sprintf("in %d spans: %s, ...", len(list),
 				strings.Join(list[:maxCauses], ", "))
+		} else if f.When.Otherwise == 0 {
+			text = "only " + text
+		}
+		if f.When.Otherwise > 0 {
+			text += ", and " + sharePercent(f.When.Otherwise) + " at other times"
 		}
 	}
 	if f.When.Period > 0 {

@@ -103,6 +103,19 @@ func TestPeriodWords(t *testing.T) {
 	}
 }
 
+// What is not only in some spans has a share at other times.
+func TestSpanWords(t *testing.T) {
+	for otherwise, want := range map[float64]string{
+		0:    "only 1.0 to 2.0 s (50 % then)",
+		0.09: "1.0 to 2.0 s (50 % then), and 9 % at other times",
+	} {
+		f := &why.Finding{When: why.When{Spans: []why.Span{{From: time.Second, To: 2 * time.Second, Share: 0.5}}, Otherwise: otherwise}}
+		if got := whenText(f, 0, 4*time.Second); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // Functions and the aspects beside them are shares of the same time.
 func TestPartsWords(t *testing.T) {
 	f := &why.Finding{Kind: why.ComputeKind, Parts: []why.Part{{Name: "main.f", Share: 0.6}, {Name: "main.g", Share: 0.4}, {Name: "@map", Share: 0.7}, {Name: "@copy", Share: 0.2}}}

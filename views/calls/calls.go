@@ -188,6 +188,9 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.dropInherited()
 	}
 	t.cover(0, math.MaxInt64)
+	if t.Source == Uprobes && t.Windows == 1 {
+		t.addEndless(show)
+	}
 	t.sortCalls()
 	return t, nil
 }

@@ -293,6 +293,30 @@ func TestDuring(t *testing.T) {
 	}
 }
 
+// Probes see no call that neither begins nor ends. The samples do,
+// if probes have timed all others.
+func TestCallsBeforeProbes(t *testing.T) {
+	const from, to = 10 * time.Millisecond, 30 * time.Millisecond
+	for _, test := range []struct {
+		windows []sampledata.CallWindow
+		want    int
+	}{
+		{[]sampledata.CallWindow{{From: 0, To: to}}, 2},
+		{[]sampledata.CallWindow{{From: 0, To: from}, {From: 2 * from, To: to}}, 1},
+	} {
+		r := read(t, stacks+"goroutine g1 8\nsample 10ms\n g0 running n0\n g1 running n2\nsample 20ms\nsample 30ms\n g1 running n3\n")
+		r.Calls = []sampledata.CallTable{{Function: "main.handle", Source: sampledata.CallsByUprobe, Windows: test.windows,
+			Calls: []sampledata.TimedCall{{Goroutine: 7, Begin: 2 * time.Millisecond, End: 3 * time.Millisecond}}}}
+		table := fixture.Must(Of(r, "main.handle"))(t)
+		if got := len(table.Calls); got != test.want {
+			t.Errorf("%v: %d calls, want %d", test.windows, got, test.want)
+		}
+		if c := table.Calls[0]; test.want == 2 && (c.ID != 8 || c.Whole() || c.Several) {
+			t.Errorf("%v: the longest is %+v", test.windows, c)
+		}
+	}
+}
+
 // What a condition was parsed from says the same again.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"main.handle", "main.(*T[...]).f > p99", "main.f>=1.5s", "> p99", "f < p0", "f > -1s", "label:id <= 2ms"} {

@@ -37,5 +37,23 @@ func (t *Table) take(timed *sampledata.CallTable) {
 	}
 }
 
+// addEndless adds the calls that neither began nor ended while probes
+// timed all others: the samples show them.
+func (t *Table) addEndless(show shows) {
+	timed := make(map[int64]bool)
+	for i := range t.Calls {
+		timed[t.Calls[i].ID] = true
+	}
+	sampled := *t
+	sampled.Calls = nil
+	sampled.sample(show)
+	for _, c := range sampled.Calls {
+		if c.CutBegin && c.CutEnd && !timed[c.ID] {
+			c.Several = false // no probe saw another one begin
+			t.Calls = append(t.Calls, c)
+		}
+	}
+}
+
 // Sampled reports whether samples show the call.
 func (c *Call) Sampled() bool { return c.First <= c.Last }
