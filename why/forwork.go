@@ -71,9 +71,18 @@ func (s *searcher) inCalls() bool { return s.e.r.Restricted != nil }
 // HTTP sends a request for another one.
 const sendsRequest = "net/http.(*Request).write"
 
+// ends reports whether a finding waits for I/O while something is closed:
+// no work comes after that.
+func (f *Finding) ends() bool {
+	return f.Kind == IOKind && slices.ContainsFunc(f.Where.Path, func(name string) bool {
+		last := views.LastName(name)
+		return last == "Close" || last == "Shutdown"
+	})
+}
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
-	if s.inCalls() {
+	if s.inCalls() || f.ends() {
 		return ""
 	}
 	c := &s.e.classes[class]

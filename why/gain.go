@@ -124,6 +124,8 @@ func (f *Finding) silent() string {
 	switch {
 	case f.row().silent != "":
 		return f.row().silent
+	case f.connectsHTTP():
+		return "they are made for goroutines of other classes"
 	case f.spins():
 		return "it spins, and it is not known what would be done instead"
 	case slices.Contains(f.Signs, once):

@@ -116,6 +116,8 @@ var signs = []sign{
 		"a writer makes its encoder when it is first used: what makes the writers is further out in the stack, or elsewhere", ""},
 	{[]Kind{ChannelKind}, is(func(_ *searcher, f *Finding) bool { return f.handler != "" }),
 		asksOwn, "see what these do"},
+	{[]Kind{IOKind}, is(func(_ *searcher, f *Finding) bool { return f.ends() }),
+		"it waits for the other end while it closes", "close it without that wait, or wait for less time"},
 	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
 		ownEnd, "see what these do"},
 	{[]Kind{LockKind}, (*searcher).awaitsOwnEnd, ownEnd, ""},

@@ -314,6 +314,7 @@ func TestHandlersThatRead(t *testing.T) {
 		"main.serve socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 0,
 		"main.proxy socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 1,
 		"main.serve db/lib.(*Conn).Query db/lib.(*Conn).readRow bufio.Fill":                    1,
+		"main.serve socket/lib.(*Conn).Close socket/lib.(*Conn).ReadMessage bufio.Fill":        1, // nothing comes next
 	} {
 		s := newScene()
 		handlers := s.spawn(6, "net/http.(*conn).serve")

@@ -248,7 +248,7 @@ func (y *Why) rest(b *strings.Builder) {
 	if len(y.Resting) == 0 || y.State == why.TooLittle {
 		return
 	}
-	var resting, waiting, locked, still, polls []string
+	var resting, waiting, locked, asleep, still, polls []string
 	for _, r := range y.Resting {
 		if r.Polls != "" && len(y.Findings) == 0 {
 			polls = append(polls, r.Polls)
@@ -284,6 +284,8 @@ func (y *Why) rest(b *strings.Builder) {
 			waiting = append(waiting, text+")")
 		case r.WaitsForLock():
 			locked = append(locked, text+")")
+		case r.Idle < 0.1 && r.Pauses != "":
+			asleep = append(asleep, termtext.Sprintf("%s (%s of its life, in %s)", r.Class, sharePercent(r.Paused), r.Pauses))
 		default:
 			resting = append(resting, text+")")
 		}
@@ -294,7 +296,8 @@ func (y *Why) rest(b *strings.Builder) {
 		classes []string
 	}{{"Sleeping in a loop, and perhaps late to see what it looks for", polls},
 		{"Not slow", resting}, {"Mostly waiting for a processor", waiting},
-		{"Mostly waiting for a lock, but too seldom seen to be sure", locked}, {"Not seen to move", still}} {
+		{"Mostly waiting for a lock, but too seldom seen to be sure", locked},
+		{"Asleep in its work, though nobody is known to wait for it", asleep}, {"Not seen to move", still}} {
 		if len(of.classes) > 0 {
 			sentences = append(sentences, of.title+": "+words.List(of.classes, maxResting)+".")
 		}

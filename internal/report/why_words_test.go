@@ -137,6 +137,7 @@ func TestRestWords(t *testing.T) {
 		{Class: "go:main.sweep", Alive: 1, Idle: 0.3, Locked: 0.7},
 		{Class: "go:main.turn", Alive: 2, Locked: 0.9, Does: "it may wait for work"},
 		{Class: "go:main.dial", Alive: 1, Idle: 0.7, Asleep: 0.7, Pauses: "main.backOff", Paused: 0.28},
+		{Class: "go:main.step", Alive: 1, Does: "it is one goroutine, and nobody is known to wait for it", Pauses: "lib.yield", Paused: 0.99},
 	}}}
 	want := `
 Not slow: go:main.poll (1 goroutine, 97 % idle: it sleeps), go:main.work (4.0 goroutines, 97 % idle:
@@ -144,8 +145,10 @@ it may wait for go:main.poll, which sleeps), go:main.reader (3.0 goroutines; it 
 go:main.turn (2.0 goroutines; it may wait for work), go:main.dial (1 goroutine, 70 % idle: it
 sleeps; for 28 %, it sleeps in main.backOff). Mostly waiting for a processor: go:main.part (5.0
 goroutines). Mostly waiting for a lock, but too seldom seen to be sure: go:main.sweep (1 goroutine,
-30 % idle). Not seen to move: go:main.client (4.0 goroutines, 75 % of them; 3 in main.(*group).do),
-go:main.keep (1 goroutine; it can never go on, which may be meant: see 'cpprof stuck').
+30 % idle). Asleep in its work, though nobody is known to wait for it: go:main.step (99 % of its
+life, in lib.yield). Not seen to move: go:main.client (4.0 goroutines, 75 % of them; 3 in
+main.(*group).do), go:main.keep (1 goroutine; it can never go on, which may be meant: see 'cpprof
+stuck').
 `
 	b := new(strings.Builder)
 	if y.rest(b); b.String() != want {
