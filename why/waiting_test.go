@@ -314,7 +314,6 @@ func TestHandlersThatRead(t *testing.T) {
 		"main.serve socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 0,
 		"main.proxy socket/lib.(*Conn).ReadMessage socket/lib.(*Conn).advanceFrame bufio.Fill": 1,
 		"main.serve db/lib.(*Conn).Query db/lib.(*Conn).readRow bufio.Fill":                    1,
-		"main.serve socket/lib.(*Conn).Close socket/lib.(*Conn).ReadMessage bufio.Fill":        1, // nothing comes next
 	} {
 		s := newScene()
 		handlers := s.spawn(6, "net/http.(*conn).serve")
@@ -329,6 +328,27 @@ func TestHandlersThatRead(t *testing.T) {
 		a := s.find(t)
 		if n := len(slices.DeleteFunc(a.Findings, func(f *Finding) bool { return f.Kind != IOKind })); n != found {
 			t.Errorf("%s: %+v %+v", stack, a.Hypotheses, a.Resting)
+		}
+	}
+}
+
+// Nothing comes after a Close: who always waits in it does not wait
+// for work.
+func TestWaitsToClose(t *testing.T) {
+	for calls, found := range map[string]int{
+		"net/http.(*conn).serve main.serve socket/lib.(*Conn).Close socket/lib.(*Conn).readLoop net.(*conn).Read": 1,
+		"net/http.(*conn).serve main.serve socket/lib.(*Conn).Run socket/lib.(*Conn).readLoop net.(*conn).Read":   0,
+	} {
+		s := newScene()
+		var handlers []sampledata.GoroutineID
+		s.samples(t, 120, func(i int) {
+			if i%60 == 0 {
+				s.gone, handlers = handlers, s.spawn(6, "net/http.(*conn).serve")
+			}
+			s.all(handlers, s.at(reads, strings.Fields(calls)...))
+		})
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %+v %+v", calls, a.Findings, a.Hypotheses)
 		}
 	}
 }
