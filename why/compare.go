@@ -87,7 +87,7 @@ func (a *searched) slowerThan(other *seen) {
 // of the program have, with all that they call, by name.
 func (s *searcher) codeShares() map[string]float64 {
 	shares := make(map[string]float64)
-	for f, w := range s.codeWeights(s.ranStacks(false)) {
+	for f, w := range s.codeWeights(s.ranStacks()) {
 		shares[s.e.r.Functions[f].Name] += w / (s.e.length * s.e.processors)
 	}
 	return shares
@@ -110,7 +110,8 @@ func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]floa
 // most. Of a caller and its callee that both grew, it is the
 // callee if that has nearly all of the growth.
 func (a *searched) grown(before map[string]float64) {
-	stacks := a.ranStacks(false)
+	stacks := a.ranStacks()
+	a.garbageApart = false
 	var all []*candidate
 	for len(all) < maxHot {
 		best, most := noFunction, 0.0
@@ -126,7 +127,7 @@ func (a *searched) grown(before map[string]float64) {
 			break
 		}
 		best = a.deepest(best, growth, stacks)
-		c := a.computing(best, stacks)
+		c := a.computing(best, stacks, stacks)
 		c.bar = 0
 		all = append(all, c)
 		stacks = slices.DeleteFunc(stacks,

@@ -40,14 +40,19 @@ func (s *searcher) computeCandidates() (all []*candidate) {
 	if garbage != nil {
 		all = append(all, garbage)
 	}
-	stacks := s.ranStacks(garbage != nil && garbage.note == "")
+	ran := s.ranStacks()
+	stacks := ran
+	if s.garbageApart = garbage != nil && garbage.note == ""; s.garbageApart {
+		stacks = slices.DeleteFunc(slices.Clone(ran),
+			func(st ranStack) bool { return s.makesGarbage(s.e.situations[st.at]) })
+	}
 	hot := s.bottlenecks(stacks)
 	for len(all) <= maxHot {
 		f, rest := s.hottest(stacks, hot)
 		if f == noFunction {
 			return all
 		}
-		all = append(all, s.computing(f, stacks))
+		all = append(all, s.computing(f, stacks, ran))
 		stacks = rest
 	}
 	return all
@@ -64,13 +69,10 @@ func (s *searcher) bar() float64 {
 }
 
 // ranStacks returns the stacks on the processors, without the
-// runtime's own goroutines. If garbage is known to be the
-// problem, its cost is left out, too.
-func (s *searcher) ranStacks(withoutGarbage bool) (all []ranStack) {
-	s.garbageApart = withoutGarbage
+// runtime's own goroutines.
+func (s *searcher) ranStacks() (all []ranStack) {
 	for i, at := range s.e.situations {
-		if !at.usesCPU() || s.e.classes[at.class].runtimes ||
-			at.state.Stack == sampledata.NoStack || withoutGarbage && s.makesGarbage(at) {
+		if !at.usesCPU() || s.e.classes[at.class].runtimes || at.state.Stack == sampledata.NoStack {
 			continue
 		}
 		all = append(all, ranStack{i, s.pathOf(at.state.Stack), at.weight})
@@ -276,20 +278,25 @@ func heaviestOf(stacks []ranStack,
 	return best, weights[best]
 }
 
-// computing makes a candidate for a function on the processors.
-func (s *searcher) computing(f sampledata.FunctionID, stacks []ranStack) *candidate {
-	var of []ranStack
-	by := make(sums)
-	for _, st := range stacks {
-		if slices.Contains(st.path, f) {
-			of = append(of, st)
-			by[s.e.situations[st.at].class] += st.weight
+// computing makes a candidate for a function on the processors. Stacks
+// may be without garbage; ran are all.
+func (s *searcher) computing(f sampledata.FunctionID, stacks, ran []ranStack) *candidate {
+	with := func(all []ranStack) (of []ranStack, by sums) {
+		by = make(sums)
+		for _, st := range all {
+			if slices.Contains(st.path, f) {
+				of = append(of, st)
+				by[s.e.situations[st.at].class] += st.weight
+			}
 		}
+		return of, by
 	}
+	of, by := with(stacks)
 	class := by.most()
 	finding := newFinding(ComputeKind, s.e.r.Functions[f].Name).about(s, class)
 	finding.Where, finding.Others = s.placeOf(f, of), s.others(by, class)
-	s.divide(finding, f, of, by.total())
+	allOf, allBy := with(ran)
+	s.divide(finding, f, allOf, allBy.total())
 	finding.PartOf = s.partOf(f, class)
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
