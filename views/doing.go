@@ -45,7 +45,7 @@ var meanings = [NumDoings]struct {
 }{
 	OtherWait:         {time: Wait, words: "waits"},
 	Executing:         {time: Run, words: "computes"},
-	WithoutCPU:        {time: Load, words: "would run, but the machine has no CPU for its thread"},
+	WithoutCPU:        {time: Load, words: "would run, but its thread waits for a CPU"},
 	Ready:             {time: Load, words: "is ready to run, but has no processor"},
 	AwaitingLock:      {time: Monitor, words: "waits for a lock"},
 	Receiving:         {time: Wait, home: true, words: "waits to receive from a channel"},

@@ -51,6 +51,9 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 		if err != nil {
 			continue // it has words for values
 		}
+		if !risesAndFalls(m.Column[s.e.from:s.e.to]) {
+			continue // a peak, for example, goes with all that begins late
+		}
 		for _, c := range varying {
 			got := metrics.Correlate(m.Column, s.column(c, r), list)
 			if got.Pearson >= minR && got.P*float64(len(r.Series)) < chanceR &&
@@ -63,6 +66,15 @@ func (s *searcher) companions(r *sampledata.Recording, all []*candidate) {
 		slices.SortStableFunc(c.f.With, func(a, b Companion) int { return cmp.Compare(b.R, a.R) })
 		c.f.With = c.f.With[:min(len(c.f.With), maxCompanions)]
 	}
+}
+
+// risesAndFalls reports whether a column does both.
+func risesAndFalls(c metrics.Column) bool {
+	rises, falls := false, false
+	for i := 1; i < len(c); i++ {
+		rises, falls = rises || c[i] > c[i-1], falls || c[i] < c[i-1]
+	}
+	return rises && falls
 }
 
 // column returns what was observed of a candidate, as a column

@@ -57,9 +57,14 @@ func ShortenPath(name string, width int) string {
 	return prefix + ellipsis + "/" + last + rest
 }
 
+// shapeHash matches the number that stands for a type argument.
+var shapeHash = regexp.MustCompile(`\bgo\.shape\.[0-9a-f]{32,}`)
+
 // FoldStructs leaves out the fields of the struct types among
-// type arguments in a text: go.shape.struct{…}.
+// type arguments in a text, go.shape.struct{…}, and the numbers that
+// stand for such types.
 func FoldStructs(text string) string {
+	text = shapeHash.ReplaceAllString(text, "go.shape."+ellipsis)
 	var b strings.Builder
 	depth := 0
 	for i, r := range text {

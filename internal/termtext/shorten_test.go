@@ -57,6 +57,9 @@ func TestShortenStructs(t *testing.T) {
 	if got := FoldStructs("runs main.f[go.shape.struct {}] and main.f[go.shape.struct { Key string }]"); got != "runs main.f[go.shape.struct {}] and main.f[go.shape.struct {…}]" {
 		t.Errorf("an empty struct: %q", got)
 	}
+	if got := FoldStructs("main.f[go.shape.5614d73739c4cb953979c5b476501cda147b86386834ff88f636587787e0f1e9,go.shape.int]"); got != "main.f[go.shape.…,go.shape.int]" {
+		t.Errorf("a number that stands for a type: %q", got)
+	}
 	if got := FoldStructs("main.f[go.shape.struct { Key"); got != "main.f[go.shape.struct { Key" {
 		t.Errorf("a name that was cut becomes %s", got)
 	}
