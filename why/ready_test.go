@@ -119,6 +119,33 @@ func TestCodeOfThoseThatAreReady(t *testing.T) {
 	}
 }
 
+// If other programs have half of the CPUs, more processors would
+// not help.
+func TestReadyBesideOtherPrograms(t *testing.T) {
+	ready := sampledata.State{Run: sampledata.Runnable}
+	for own, remedy := range map[int64]string{2: "do less at once, or run it where CPUs are free", 4: "do less at once, or use more processors"} {
+		s := newScene()
+		all := s.spawn(12, "main.handle")
+		monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
+			return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
+		}
+		machine, of := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
+		may := monitor("process.cpus", "CPUs", sampledata.Level)
+		s.samples(t, 80, func(i int) {
+			s.all(all, s.at(ready, "main.handle", "main.parse"))
+			s.some(i, 3, all, s.at(runs, "main.handle", "main.parse"))
+			s.Measure(machine, sampledata.Count(uint64(4*s.now)))
+			s.Measure(of, sampledata.Count(uint64(own*int64(s.now))))
+			s.Measure(may, sampledata.Number(4))
+		})
+		f := s.find(t).Findings
+		i := slices.IndexFunc(f, func(f *Finding) bool { return f.Kind == ProcessorKind })
+		if i < 0 || f[i].Remedy != remedy {
+			t.Errorf("with %d CPUs: %+v", own, f)
+		}
+	}
+}
+
 // Goroutines that soon end have the processors for which they wait, or
 // those that start them, just then: fewer goroutines would help.
 func TestGoroutinesStartedAgainAndAgain(t *testing.T) {

@@ -100,6 +100,8 @@ var signs = []sign{
 		"wait on a channel, a condition or a lock"},
 	{[]Kind{ProcessorKind}, (*searcher).spawns,
 		"its goroutines are started again and again, and soon end", fewGoroutines},
+	{[]Kind{ProcessorKind}, is(func(s *searcher, _ *Finding) bool { return s.e.crowd().byOthers() }),
+		"", "do less at once, or run it where CPUs are free"},
 	{[]Kind{ComputeKind}, is((*searcher).polls),
 		looksAgain,
 		"let it wait: without the default of the select, or on a condition"},

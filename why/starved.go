@@ -121,6 +121,12 @@ func (c *Crowd) ofOwn(want float64) bool {
 // that it may run on.
 func (c *Crowd) hasAll() bool { return c != nil && c.CPUs > 0 && c.Most >= c.CPUs }
 
+// byOthers reports whether other programs use much of the CPUs, and
+// the program could not have more of them.
+func (c *Crowd) byOthers() bool {
+	return c.hasAll() && !c.hasFree() && c.Others >= foreignUse*float64(c.CPUs)
+}
+
 // hasFree reports whether CPUs are free most of the time.
 func (c *Crowd) hasFree() bool { return c.Own+c.Others < busy*float64(c.CPUs) }
 

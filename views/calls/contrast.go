@@ -57,11 +57,10 @@ func (t *Table) Contrast(slow Condition, o views.Options) (*Contrast, error) {
 
 func sideOf(calls []*Call) (s Side) {
 	s.Calls = len(calls)
-	for i, c := range calls { // the longest first
-		if i == 0 {
-			s.Longest = c.Length()
+	for i, c := range calls { // in the order of their bounds
+		if s.Longest = max(s.Longest, c.Length()); i == 0 || c.Length() < s.Shortest {
+			s.Shortest = c.Length()
 		}
-		s.Shortest = c.Length()
 		s.Total += c.Length()
 	}
 	return s

@@ -131,3 +131,14 @@ func TestTooFew(t *testing.T) {
 		t.Errorf("of %d slow calls the contrast is %+v, %v", c.Slow.Calls, c, err)
 	}
 }
+
+// Calls are in the order of what they took at most, not of how long
+// they look.
+func TestSides(t *testing.T) {
+	one := Call{Begin: 0, End: 80, Took: Range{40, 120}}
+	other := Call{Begin: 0, End: 90, Took: Range{85, 95}}
+	last := Call{Begin: 0, End: 85, Took: Range{84, 86}}
+	if s := sideOf([]*Call{&one, &other, &last}); s.Shortest != 80 || s.Longest != 90 || s.Total != 255 {
+		t.Errorf("%+v", s)
+	}
+}
