@@ -141,7 +141,7 @@ func readyKindRows() map[Kind]*kindRow {
 			measure: (*searcher).spinMeasure, specific: 1, silent: "it is not known what would be done instead",
 			KindWords: KindWords{
 				Says:   "giving way with runtime.Gosched in {place}",
-				Own:    "it gives way again and again, and waits for nothing: perhaps it looks for what others do",
+				Own:    "perhaps it spins: it gives way again and again, and looks for what others do",
 				Remedy: "if so, wait on a channel, a condition or a lock instead",
 			},
 		},

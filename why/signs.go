@@ -150,6 +150,10 @@ var signs = []sign{
 	{[]Kind{IOKind}, onStack(sending), "it waits until the other end reads",
 		"make the other end read faster, or send less"},
 	{[]Kind{IOKind}, (*searcher).stalls, stalled, ""},
+	{[]Kind{IOKind}, func(s *searcher, f *Finding) float64 {
+		all, answers := weigh(s.e.situations, s.hits(f), func(at *situation) bool { return at.answer })
+		return answers / max(all, 1)
+	}, "it waits for answers to what it has written", ""},
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).losesPlaces),
 		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},
