@@ -93,6 +93,9 @@ type Finding struct {
 	Ready []Part `json:"ready,omitempty"`
 	// what those do that the goroutines wait for
 	Causes []Cause `json:"causes,omitempty"`
+	// of waits that nobody is known to end: how long each takes, if all
+	// take about as long
+	Lasts time.Duration `json:"lasts_ns,omitempty"`
 	// the share of the waits that nobody is known to end, if
 	// somebody is known to end the others
 	Unknown float64 `json:"unknown,omitempty"`

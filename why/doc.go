@@ -24,7 +24,8 @@
 //	saturated.go     servers behind waits that nobody is known to end; gatherers.go, who may gather
 //	                 work meanwhile
 //	own_handlers.go  if the program gives itself the answers that it waits for
-//	signs.go         known patterns behind findings, and what helps then
+//	signs.go         known patterns behind findings, and what helps then; deadlines.go, waits that all
+//	                 take as long
 //	who.go           if few goroutines of the class, or a label, have most of a finding
 //	when.go          when a finding is true; phases.go, what is true only in a phase; companions.go,
 //	                 the monitors that go with it; course.go, how its verdict changed

@@ -480,6 +480,7 @@ func (a *searched) readSigns() {
 				f.Remedy, known = sign.remedy, true
 			}
 		}
+		f.Lasts = a.lasts(f)
 		if in := a.neverLeft(f); in != "" {
 			f.Signs = append(f.Signs, in)
 			if !known {

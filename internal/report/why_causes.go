@@ -30,6 +30,9 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, fmt.Sprintf("it is a part of %s, which has %s of the CPU time of %s", p.Name, sharePercent(p.Share), f.Class))
 	}
 	lines = append(lines, f.Signs...)
+	if f.Lasts > 0 {
+		lines = append(lines, "each of these waits takes about "+brief(twoDigits(f.Lasts))+": a deadline or a timer may end it")
+	}
 	if f.Garbage != nil {
 		lines = append(lines, garbageLines(f.Garbage)...)
 	}

@@ -462,11 +462,14 @@ func whenText(f *why.Finding, from, to time.Duration) string {
 	return text
 }
 
-// roughly formats the time between two events with two digits:
-// samples don't tell when exactly each is.
-func roughly(d time.Duration) string {
-	exact, _ := strconv.ParseFloat(fmt.Sprintf("%.1e", float64(d)), 64)
-	return "about every " + brief(time.Duration(exact))
+// roughly formats the time between two events.
+func roughly(d time.Duration) string { return "about every " + brief(twoDigits(d)) }
+
+// twoDigits rounds a time: samples don't tell when exactly it begins
+// and ends.
+func twoDigits(d time.Duration) time.Duration {
+	rounded, _ := strconv.ParseFloat(fmt.Sprintf("%.1e", float64(d)), 64)
+	return time.Duration(rounded)
 }
 
 func spanText(from, to time.Duration) string {
