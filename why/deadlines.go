@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	leastEnded  = 5  // waits that began and ended, if how long each takes is told
+	leastEnded  = 5  // waits that began and ended, if how long each takes is known
 	eachSamples = 10 // of such a wait, at least
 )
 
