@@ -140,7 +140,7 @@ func (a *searched) sleepers(f *Finding, waits []hotspots.Observation) string {
 			continue
 		}
 		meanwhile := a.e.observe([]question{{hit: ofClass(int32(i), sleeping)}})[0]
-		if shareOf(meanwhile, func(k int) bool { return waits[k].Hits > 0 }).Low >= sleepMost {
+		if shareOf(meanwhile, func(k int) bool { return waits[k].Hits > 0 }).Low >= sleepMost && a.mayEnd(int32(i), f) {
 			names = append(names, c.name)
 		}
 	}
@@ -153,6 +153,28 @@ func (a *searched) sleepers(f *Finding, waits []hotspots.Observation) string {
 		verb = " sleep, and wake again and again: what they do then may end the wait"
 	}
 	return "meanwhile, " + strings.Join(names, " and ") + verb
+}
+
+// mayEnd reports whether goroutines of a class that sleeps may end the
+// waits of a finding: hardly any ends while they sleep on.
+func (s *searcher) mayEnd(class int32, f *Finding) bool {
+	awake := make(map[int32]bool) // between this sample and the next one
+	for run, at := range s.e.runs(ofClass(class, anywhere)) {
+		awake[run.First-1], awake[run.Last] = true, true
+		for k := run.First; !sleeping(at) && k < run.Last; k++ {
+			awake[k] = true
+		}
+	}
+	ended, then := 0, 0
+	for run := range s.e.runs(s.hits(f)) {
+		if run.Last >= s.e.to-1 {
+			continue
+		}
+		if ended++; awake[run.Last] {
+			then++
+		}
+	}
+	return float64(then) >= mostOf*float64(ended)
 }
 
 func sleeping(at *situation) bool { return at.state.Doing == views.Sleeping }

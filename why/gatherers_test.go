@@ -122,14 +122,16 @@ func TestSleepersMayEndWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		pollers []string
 		wakes   bool
+		each    int // how many samples a wait takes
 		ends    int // the sample in which they end; 0 if they don't
 		says    string
 	}{
-		"one":    {[]string{"main.poll"}, true, 0, "meanwhile, go:main.poll sleeps, and wakes again and again: what it does then may end the wait"},
-		"two":    {[]string{"main.poll", "main.look"}, true, 0, "meanwhile, go:main.look and go:main.poll sleep, and wake again and again: what they do then may end the wait"},
-		"three":  {[]string{"main.poll", "main.look", "main.tidy"}, true, 0, ""},
-		"asleep": {[]string{"main.poll"}, false, 0, ""},
-		"before": {[]string{"main.poll"}, true, 40, ""},
+		"one":             {[]string{"main.poll"}, true, 50, 0, "meanwhile, go:main.poll sleeps, and wakes again and again: what it does then may end the wait"},
+		"two":             {[]string{"main.poll", "main.look"}, true, 50, 0, "meanwhile, go:main.look and go:main.poll sleep, and wake again and again: what they do then may end the wait"},
+		"three":           {[]string{"main.poll", "main.look", "main.tidy"}, true, 50, 0, ""},
+		"asleep":          {[]string{"main.poll"}, false, 50, 0, ""},
+		"before":          {[]string{"main.poll"}, true, 50, 40, ""},
+		"while it sleeps": {[]string{"main.poll"}, true, 1, 0, ""},
 	} {
 		s := newScene()
 		callers := s.spawn(4, "main.call")
@@ -149,7 +151,7 @@ func TestSleepersMayEndWaits(t *testing.T) {
 					s.is[g] = s.at(runs, p)
 				}
 			}
-			s.ask(callers, i)
+			s.ask(callers, i/c.each)
 		})
 		a := s.find(t)
 		if len(a.Findings) != 1 {
