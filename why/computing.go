@@ -335,7 +335,7 @@ const minPart = 0.15
 // divide finds out who calls a function, whom it calls, and what
 // it does: the callees and callers are functions of the program,
 // and what it does are aspects. If it is none of them, it may be
-// functions of the standard library.
+// functions of the standard library, or of the runtime.
 func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack,
 	total float64) {
 	callees, library := make(map[string]float64), make(map[string]float64)
@@ -344,7 +344,7 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 		stack := s.e.situations[st.at].state.Stack
 		if i := lastIndex(st.path, function); i+1 < len(st.path) { // within its recursion
 			callees[s.e.r.Functions[st.path[i+1]].Name] += st.weight
-		} else if called := s.e.places.called(s.e.places.own[stack], stack); called != "" {
+		} else if called := s.e.places.below(s.e.places.own[stack], stack); called != "" {
 			library[called] += st.weight
 		}
 		if aspect := s.kinds.aspect(s.e.places, stack); aspect != "" {

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,31 +20,60 @@ import (
 // channels as those in the situations, from the other side, at
 // other times: receivers if those send, senders if those
 // receive. It describes all that they do, but does not claim
-// that the channel's goroutines have to wait for all of it.
+// that the channel's goroutines have to wait for all of it. Who
+// was seen at channels counts while others wait for one of these.
 func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
-	addresses, own := make(map[uint64]bool), make(map[int32]bool)
-	for _, s := range e.situations {
-		if of(s) && s.state.Channel != 0 {
-			addresses[s.state.Channel], own[s.class] = true, true
+	waited, own := make(map[uint64][]phase), make(map[int32]bool)
+	for run, at := range e.runs(of) {
+		if c := at.state.Channel; c != 0 {
+			waited[c] = append(waited[c], phase{run.First, run.Last + 1})
+			own[at.class] = true
 		}
 	}
-	classes := make(map[int32]bool)
-	for _, s := range e.situations {
-		does := s.state.Doing
-		sends := does == views.Sending
-		waits := does.Waits() && addresses[s.state.Channel] && !own[s.class]
-		if waits && (sends && receive || !sends && !receive && (does.OfChannel() || s.idle)) {
-			classes[s.class] = true
+	classes, channels := make(map[int32]bool), make(map[sampledata.GoroutineID][]uint64)
+	for run, at := range e.runs((*situation).atChannel) {
+		sends := at.state.Doing == views.Sending
+		if c := at.state.Channel; !own[at.class] && sends == receive { // 0 is not known: none of these, perhaps
+			classes[at.class] = classes[at.class] || waited[c] != nil
+			if seen := channels[run.Goroutine]; !slices.Contains(seen, c) {
+				channels[run.Goroutine] = append(seen, c)
+			}
 		}
 	}
 	b := newBlamed(e)
-	for _, s := range e.situations {
-		if classes[s.class] {
-			b.total += s.weight
-			b.do(s, OtherSide, s.weight)
+	for run, at := range e.runs(func(at *situation) bool { return classes[at.class] }) {
+		weight := e.between(run.First, run.Last)
+		if seen := channels[run.Goroutine]; seen != nil {
+			var spans []phase
+			for _, c := range seen {
+				spans = append(spans, waited[c]...)
+			}
+			weight = e.within(run, spans)
 		}
+		b.total += weight
+		b.do(at, OtherSide, weight)
 	}
 	return b.causes()
+}
+
+// atChannel reports whether goroutines wait for a channel, or rest
+// at one.
+func (s *situation) atChannel() bool {
+	return s.state.Doing.Waits() && (s.state.Doing.OfChannel() || s.idle && s.state.Channel != 0)
+}
+
+// within returns the weight of a run's samples in some spans of samples.
+func (e *evidence) within(run sampledata.Run, spans []phase) (weight float64) {
+	slices.SortFunc(spans, func(a, b phase) int { return cmp.Compare(a.from, b.from) })
+	next := run.First // the first sample that has not counted
+	for _, s := range spans {
+		from, to := max(s.from, next), min(s.to, run.Last+1)
+		if from < to {
+			weight += e.between(from, to-1)
+			next = to
+		}
+	}
+	return weight
 }
 
 // acquiring matches the names of functions that take something for a while.

@@ -147,6 +147,15 @@ func (p *places) called(n, stack sampledata.NodeID) (first string) {
 	return first
 }
 
+// below returns what the function at a node of a stack calls: what is
+// no machinery of the runtime, if there is such a function.
+func (p *places) below(n, stack sampledata.NodeID) (called string) {
+	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
+		called = p.function(at)
+	}
+	return cmp.Or(p.called(n, stack), called)
+}
+
 // above reports whether one of the functions from the
 // goroutine's first down to a node has a property.
 func (p *places) above(n sampledata.NodeID, is func(function string) bool) bool {
