@@ -110,7 +110,8 @@ func (s *searcher) codeWeights(stacks []ranStack) map[sampledata.FunctionID]floa
 // most. Of a caller and its callee that both grew, it is the
 // callee if that has nearly all of the growth.
 func (a *searched) grown(before map[string]float64) {
-	stacks := a.ranStacks()
+	ran := a.ranStacks()
+	stacks := slices.Clone(ran)
 	a.garbageApart = false
 	var all []*candidate
 	for len(all) < maxHot {
@@ -127,7 +128,7 @@ func (a *searched) grown(before map[string]float64) {
 			break
 		}
 		best = a.deepest(best, growth, stacks)
-		c := a.computing(best, stacks, stacks)
+		c := a.computing(best, stacks, ran)
 		c.bar = 0
 		all = append(all, c)
 		stacks = slices.DeleteFunc(stacks,

@@ -296,7 +296,7 @@ func (s *searcher) computing(f sampledata.FunctionID, stacks, ran []ranStack) *c
 	finding := newFinding(ComputeKind, s.e.r.Functions[f].Name).about(s, class)
 	finding.Where, finding.Others = s.placeOf(f, of), s.others(by, class)
 	allOf, allBy := with(ran)
-	s.divide(finding, f, allOf, allBy.total())
+	s.divide(finding, f, of, allOf, allBy.total())
 	finding.PartOf = s.partOf(f, class)
 	found := &candidate{f: finding, asks: s.question(finding), bar: s.bar(), least: minMean}
 	finding.Severity = s.mean(found.asks)
@@ -335,8 +335,9 @@ const minPart = 0.15
 // divide finds out who calls a function, whom it calls, and what
 // it does: the callees and callers are functions of the program,
 // and what it does are aspects. If it is none of them, it may be
-// functions of the standard library, or of the runtime.
-func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranStack,
+// functions of the standard library, or of the runtime. Its own stacks
+// are in no other finding.
+func (s *searcher) divide(f *Finding, function sampledata.FunctionID, own, of []ranStack,
 	total float64) {
 	callees, library := make(map[string]float64), make(map[string]float64)
 	kinds, calls := make(map[string]float64), make(map[string]float64)
@@ -354,7 +355,7 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 			calls[call] += st.weight
 		}
 	}
-	if kinds[s.kinds.names[kernelKind]] >= 0.5*total {
+	if kinds[s.kinds.names[kernelKind]] >= 0.5*total && s.inKernel(own) {
 		f.Kind = SystemCallKind
 		f.Calls = parts(calls, total)
 	}
@@ -368,6 +369,18 @@ func (s *searcher) divide(f *Finding, function sampledata.FunctionID, of []ranSt
 			p.Through = s.entries(p.Name, f.Where.Function)
 		}
 	}
+}
+
+// inKernel reports whether half of some stacks' time is in system calls.
+func (s *searcher) inKernel(stacks []ranStack) bool {
+	all, in := 0.0, 0.0
+	for _, st := range stacks {
+		all += st.weight
+		if s.kinds.aspect(s.e.places, s.e.situations[st.at].state.Stack) == s.kinds.names[kernelKind] {
+			in += st.weight
+		}
+	}
+	return 2*in >= all
 }
 
 // lastIndex returns where a function is on a path, the innermost time.

@@ -271,3 +271,39 @@ func TestAllocationThatCountsTwice(t *testing.T) {
 		}
 	}
 }
+
+// A function that also saves, as another finding says, is about what it
+// does besides.
+func TestSystemCallsOfOthers(t *testing.T) {
+	write := strings.Fields("os.(*File).Write internal/poll.(*FD).Write syscall.Write syscall.write syscall.Syscall")
+	s := newScene()
+	a, b := s.spawn(2, "main.a"), s.spawn(1, "main.b")
+	s.samples(t, 200, func(i int) {
+		s.all(a, s.at(runs, append([]string{"main.a", "main.save"}, write...)...))
+		switch {
+		case i%20 < 9:
+			s.all(b, s.at(runs, append([]string{"main.b", "main.save"}, write...)...))
+		case i%20 < 11:
+			s.all(b, s.at(runs, append([]string{"main.b"}, write...)...))
+		default:
+			s.all(b, s.at(runs, "main.b"))
+		}
+	})
+	kinds := make(map[string]Kind)
+	for _, f := range s.find(t).Findings {
+		kinds[f.Where.Function] = f.Kind
+	}
+	if kinds["main.save"] != SystemCallKind || kinds["main.b"] != ComputeKind {
+		t.Errorf("%v", kinds)
+	}
+}
+
+// Code that nearly always calls the runtime computes nothing itself.
+func TestCodeInTheRuntime(t *testing.T) {
+	s := newScene()
+	all := s.spawn(2, "main.serve")
+	s.samples(t, 60, func(i int) { s.all(all, s.at(runs, "main.serve", "runtime.selectgo", "runtime.sellock")) })
+	if f := s.find(t).Findings; len(f) != 1 || len(f[0].Parts) != 1 || f[0].Parts[0].Name != "runtime.selectgo" {
+		t.Errorf("%+v", f)
+	}
+}

@@ -250,7 +250,7 @@ func (a *searched) rest() (all []Resting) {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
 				r.Does = h.Note
-				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && paused >= leastPaused {
+				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && c.name != mainClass && paused >= leastPaused {
 					r.Pauses, r.Paused = h.Where, paused
 				}
 				break
@@ -258,7 +258,7 @@ func (a *searched) rest() (all []Resting) {
 		}
 		mayAnswer := func(f *Finding) bool { return f.asksProgram() && f.mayAsk(c.name) }
 		if r.Does == lonely && slices.ContainsFunc(a.Findings, mayAnswer) {
-			r.Does = "" // somebody may wait for it
+			r.Does, r.Pauses, r.Paused = "", "", 0 // somebody may wait for it
 		}
 		all = append(all, r)
 	}

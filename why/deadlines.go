@@ -26,13 +26,13 @@ func (s *searcher) lasts(f *Finding) time.Duration {
 		if run.First <= s.e.from || run.Last >= s.e.to-1 {
 			continue
 		}
-		if run.Last-run.First < eachSamples {
+		if run.Last+1-run.First < eachSamples {
 			return 0
 		}
 		ended++
 		most = min(most, s.e.time(run.Last+1)-s.e.time(run.First-1))
 	}
-	if ended < leastEnded || least > most {
+	if ended < leastEnded || least > most || most-least > 2*most/eachSamples {
 		return 0
 	}
 	return (least + most) / 2

@@ -71,22 +71,22 @@ func (s *searcher) inCalls() bool { return s.e.r.Restricted != nil }
 // HTTP sends a request for another one.
 const sendsRequest = "net/http.(*Request).write"
 
-// ends reports whether a finding waits for I/O while something is closed:
-// no work comes after that.
+// closing matches the methods that close connections.
+var closing = regexp.MustCompile(`(?i)\(\*?\w*(conn|socket|session|client|stream|transport)\w*\)\.(Close|Shutdown)$`)
+
+// ends reports whether a finding waits for I/O while a connection is
+// closed: no other piece of work comes from it.
 func (f *Finding) ends() bool {
-	return f.Kind == IOKind && slices.ContainsFunc(f.Where.Path, func(name string) bool {
-		last := views.LastName(name)
-		return last == "Close" || last == "Shutdown"
-	})
+	return f.Kind == IOKind && slices.ContainsFunc(f.Where.Path, closing.MatchString)
 }
 
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
-	if s.inCalls() || f.ends() {
+	alone := s.alone(class)
+	if s.inCalls() || f.ends() && !alone {
 		return ""
 	}
 	c := &s.e.classes[class]
-	alone := s.alone(class)
 	if f.Kind == IOKind && s.e.places.through(f.Where.stack, "net/http.(*connReader).Read") {
 		return clientSends
 	}

@@ -48,7 +48,7 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 			for _, c := range seen {
 				spans = append(spans, waited[c]...)
 			}
-			weight = e.within(run, spans)
+			weight = e.weightIn(run, spans)
 		}
 		b.total += weight
 		b.do(at, OtherSide, weight)
@@ -62,8 +62,8 @@ func (s *situation) atChannel() bool {
 	return s.state.Doing.Waits() && (s.state.Doing.OfChannel() || s.idle && s.state.Channel != 0)
 }
 
-// within returns the weight of a run's samples in some spans of samples.
-func (e *evidence) within(run sampledata.Run, spans []phase) (weight float64) {
+// weightIn returns the weight of a run's samples in some spans of samples.
+func (e *evidence) weightIn(run sampledata.Run, spans []phase) (weight float64) {
 	slices.SortFunc(spans, func(a, b phase) int { return cmp.Compare(a.from, b.from) })
 	next := run.First // the first sample that has not counted
 	for _, s := range spans {

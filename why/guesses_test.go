@@ -170,3 +170,35 @@ func TestTheNextStepIsNoFellow(t *testing.T) {
 		}
 	}
 }
+
+// Of channels that each call makes, only who has the other end of one
+// counts, as long as somebody waits there: not those left behind.
+func TestOtherEndsOfCalls(t *testing.T) {
+	s := newScene()
+	callers := s.spawn(3, "main.call")
+	var working, left []sampledata.GoroutineID
+	s.samples(t, 200, func(i int) {
+		call := uint64(i / 20)
+		if i%20 == 0 {
+			left, working = append(left, working...), s.spawn(3, "main.run")
+		}
+		for j, g := range callers {
+			wait := s.at(selects, "main.call", "main.ask")
+			wait.Lock = 0x1000 + 0x100*call + 0x10*uint64(j)
+			s.is[g] = wait
+		}
+		s.all(working, s.at(reads, "main.run", "main.fetch"))
+		for j, g := range left {
+			wait := s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan send"}, "main.run")
+			wait.Lock = 0x1000 + 0x100*uint64(j/3) + 0x10*uint64(j%3)
+			s.is[g] = wait
+		}
+	})
+	f := s.find(t).Findings
+	at := slices.IndexFunc(f, func(f *Finding) bool { return f.Class == "go:main.call" })
+	if at < 0 || len(f[at].Causes) != 1 || f[at].Causes[0].Activity != IO || f[at].Causes[0].Certainty != OtherSide {
+		for _, f := range f {
+			t.Errorf("%s %s in %s: %+v", f.Kind, f.Class, f.Where.Function, f.Causes)
+		}
+	}
+}

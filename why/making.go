@@ -99,6 +99,8 @@ const (
 	leastMade = 10 // of a thing that are seen at least if it is made again and again
 	eachMakes = 2  // of it, how many each goroutine of a class that lives long
 	livesLong = 1  // seconds from which a process may be one to look after
+
+	mostRequests = 0.5 // of the waits for connections, if they are made for a function
 )
 
 // makes returns the situations in which goroutines make the thing
@@ -246,29 +248,36 @@ func (s *searcher) begun(class string) (n int) {
 	return n
 }
 
+// ofTransport matches the goroutines in which net/http makes connections.
+var ofTransport = regexp.MustCompile(`^go:` + ofHTTP + `\.`)
+
 // connectsHTTP reports whether a finding is about connections that
 // net/http makes. A goroutine reads from each as long as it lasts.
 func (f *Finding) connectsHTTP() bool {
-	return f.Made != nil && f.Made.What == connections && f.Made.For != ""
+	return f.Made != nil && f.Made.What == connections && ofTransport.MatchString(f.Class)
 }
 
 // requesting matches what waits for the connections that net/http makes in
 // goroutines of its own.
 var requesting = regexp.MustCompile(getsConnection)
 
-// requester returns the function that waits for such connections
-// most; "" if none does.
+// requester returns the function with most of the waits for such
+// connections; "" if none has.
 func (s *searcher) requester() string {
 	h := s.e.places.heaviest()
 	for _, at := range s.e.situations {
 		if s.e.places.matches(at.state.Stack, requesting) {
-			h.add(at.state.Stack, at.weight)
+			h.add(at.state.Stack, float64(at.stays)) // who waits long may get none
 		}
 	}
 	if len(h.by) == 0 {
 		return ""
 	}
-	return h.place().Function
+	function := h.place().Function
+	if h.within(function) < mostRequests {
+		return ""
+	}
+	return function
 }
 
 // chanceEpisode returns how long an episode looks on average, in

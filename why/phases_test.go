@@ -112,6 +112,27 @@ func TestPhaseAgain(t *testing.T) {
 	}
 }
 
+// The last sample may come late: it is in the span that it ends.
+func TestSpanUntilTheEnd(t *testing.T) {
+	const samples = 60
+	s := newScene()
+	all := s.spawn(4, "main.handler")
+	s.samples(t, samples, func(i int) {
+		s.all(all, s.at(runs, "main.handler"))
+		if i >= samples-18 {
+			s.all(all, s.at(reads, "main.handler", "main.ask"))
+		}
+		if i == samples-1 {
+			s.now += 60e6
+		}
+	})
+	f := s.find(t).Findings
+	at := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == "main.ask" })
+	if at < 0 || len(f[at].When.Spans) != 1 || f[at].When.Otherwise != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
 // What is high in one span, and low at other times, is not only then.
 func TestLessAtOtherTimes(t *testing.T) {
 	for _, low := range []int{0, 1} {

@@ -118,8 +118,6 @@ var signs = []sign{
 		"a writer makes its encoder when it is first used: what makes the writers is further out in the stack, or elsewhere", ""},
 	{[]Kind{ChannelKind}, is(func(_ *searcher, f *Finding) bool { return f.handler != "" }),
 		asksOwn, "see what these do"},
-	{[]Kind{IOKind}, is(func(_ *searcher, f *Finding) bool { return f.ends() }),
-		"it waits for the other end while it closes", "close it without that wait, or wait for less time"},
 	{[]Kind{ChannelKind, IOKind}, (*searcher).awaitsOwnEnd,
 		ownEnd, "see what these do"},
 	{[]Kind{LockKind}, (*searcher).awaitsOwnEnd, ownEnd, ""},
@@ -131,7 +129,9 @@ var signs = []sign{
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
 		whyNone},
-	{[]Kind{MakingKind}, is(func(s *searcher, f *Finding) bool { return f.connectsHTTP() && s.keepsNone() }),
+	{[]Kind{MakingKind}, is(func(s *searcher, f *Finding) bool {
+		return f.connectsHTTP() && s.keepsNone() && !websocket.MatchString(f.Made.For)
+	}),
 		"earlier ones end meanwhile", whyNone},
 	{[]Kind{ChannelKind}, (*searcher).upgrades,
 		"it waits for a new connection, which the websocket will have for itself",
@@ -154,6 +154,8 @@ var signs = []sign{
 		all, answers := weigh(s.e.situations, s.hits(f), func(at *situation) bool { return at.answer })
 		return answers / max(all, 1)
 	}, "it waits for answers to what it has written", ""},
+	{[]Kind{IOKind}, is(func(_ *searcher, f *Finding) bool { return f.ends() }),
+		"it may wait for the other end while it closes a connection", "close it without that wait, or wait for less time"},
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).losesPlaces),
 		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},

@@ -166,7 +166,7 @@ func (a *searched) slowCalls(t *calls.Table) (*Finding, error) {
 	}
 	s := &SlowCalls{Function: t.Function, Condition: slow.String(), Source: t.Source, More: c.More[0]}
 	from := s.set(t, c.Slow.Shortest)
-	if s.Least <= s.Usual {
+	if s.Least < s.Usual {
 		return nil, nil // they may take no longer than the others
 	}
 	begins := lists.Each(from, func(call *calls.Call) time.Duration { return call.Begin })

@@ -124,7 +124,7 @@ func (c *Crowd) hasAll() bool { return c != nil && c.CPUs > 0 && c.Most >= c.CPU
 // byOthers reports whether other programs use much of the CPUs, and
 // the program could not have more of them.
 func (c *Crowd) byOthers() bool {
-	return c.hasAll() && !c.hasFree() && c.Others >= foreignUse*float64(c.CPUs)
+	return c.hasAll() && !c.hasFree() && min(c.Others, float64(c.CPUs)-c.Own) >= foreignUse*float64(c.CPUs)
 }
 
 // hasFree reports whether CPUs are free most of the time.

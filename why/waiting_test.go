@@ -357,6 +357,24 @@ func TestWaitsOfOneLength(t *testing.T) {
 	}
 }
 
+// How long waits take is not known if the sampler pauses at their ends.
+func TestWaitsWithUnknownEnds(t *testing.T) {
+	s := newScene()
+	all := s.spawn(5, "main.fetch")
+	s.samples(t, 300, func(i int) {
+		s.all(all, s.at(reads, "main.fetch", "db/lib.(*Conn).Query", "net.(*conn).Read"))
+		if i%20 == 0 {
+			s.all(all, s.at(runs, "main.fetch"))
+		}
+		if i%20 <= 1 {
+			s.now += 40e6
+		}
+	})
+	if f := s.find(t).Findings; len(f) != 1 || f[0].Kind != IOKind || f[0].Lasts != 0 {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Nothing comes after a Close: who always waits in it does not wait
 // for work.
 func TestWaitsToClose(t *testing.T) {
@@ -374,6 +392,34 @@ func TestWaitsToClose(t *testing.T) {
 		})
 		if a := s.find(t); len(a.Findings) != found {
 			t.Errorf("%s: %+v %+v", calls, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// One goroutine that closes connections holds up nobody, and what is
+// called Close may be a query.
+func TestClosesForOthers(t *testing.T) {
+	for calls, want := range map[string]string{
+		"main.closer socket/lib.(*Conn).Close net.(*conn).Read":                      "",
+		"main.worker main.(*Issue).Close pq/lib.(*conn).Exec net.(*conn).Read":       "ask for less, ask earlier, or ask for several things at once",
+		"main.worker socket/lib.(*Conn).Close socket/lib.readFrame net.(*conn).Read": "close it without that wait, or wait for less time",
+	} {
+		s := newScene()
+		path := strings.Fields(calls)
+		all := s.spawn(1, path[0])
+		if want != "" {
+			all = append(all, s.spawn(4, path[0])...)
+		}
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(reads, path...))
+			s.some(i, 20, all, s.at(runs, path[0]))
+		})
+		remedy := ""
+		if f := s.find(t).Findings; len(f) > 0 {
+			remedy = f[0].Remedy
+		}
+		if remedy != want {
+			t.Errorf("%s: remedy %q, want %q", calls, remedy, want)
 		}
 	}
 }

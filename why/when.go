@@ -94,6 +94,8 @@ const (
 	// very different lengths: three of them can be a
 	// millisecond.
 	nearlyAlways = 0.95
+
+	hardly = 0.005 // a share up to which there is hardly any of it
 )
 
 // noise returns the variance of single bins, from the median
@@ -290,15 +292,16 @@ func (e *evidence) outside(all []hotspots.Observation, spans []Span) float64 {
 	for i, o := range all {
 		at := e.time(e.from + int32(i))
 		hits += o.Weight * o.Hits
-		if !slices.ContainsFunc(spans, func(s Span) bool { return s.From <= at && at < s.To }) {
+		in := func(s Span) bool { return s.From <= at && (at < s.To || s.To == e.time(e.to)) }
+		if !slices.ContainsFunc(spans, in) {
 			rest += o.Weight * o.Hits
 			other = append(other, o)
 		}
 	}
-	if rest <= (1-nearlyAlways)*hits {
+	share, _ := shareAndBase(other)
+	if rest <= (1-nearlyAlways)*hits || share < hardly {
 		return 0
 	}
-	share, _ := shareAndBase(other)
 	return share
 }
 

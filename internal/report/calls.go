@@ -116,7 +116,7 @@ func (c *Calls) head(b *strings.Builder) {
 	}
 	b.WriteString(c.sourceText())
 	if len(c.Calls) == 0 && c.Source == calls.Uprobes {
-		b.WriteString("No call began in this time. Those that began earlier are not seen: record it without --calls, and the samples show them.\n")
+		b.WriteString("No call began in this time. Those that began earlier may not be seen: record it without --calls, and the samples show them.\n")
 	}
 	if c.Merges() {
 		b.WriteString(paragraph("", c.mergesText()))

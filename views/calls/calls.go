@@ -188,7 +188,7 @@ func Of(r *sampledata.Recording, function string) (*Table, error) {
 		t.dropInherited()
 	}
 	t.cover(0, math.MaxInt64)
-	if t.Source == Uprobes && t.Windows == 1 {
+	if t.Source == Uprobes {
 		t.addEndless(show)
 	}
 	t.sortCalls()

@@ -303,6 +303,7 @@ func TestCallsBeforeProbes(t *testing.T) {
 	}{
 		{[]sampledata.CallWindow{{From: 0, To: to}}, 2},
 		{[]sampledata.CallWindow{{From: 0, To: from}, {From: 2 * from, To: to}}, 1},
+		{[]sampledata.CallWindow{{From: 0, To: from}}, 1},
 	} {
 		r := read(t, stacks+"goroutine g1 8\nsample 10ms\n g0 running n0\n g1 running n2\nsample 20ms\nsample 30ms\n g1 running n3\n")
 		r.Calls = []sampledata.CallTable{{Function: "main.handle", Source: sampledata.CallsByUprobe, Windows: test.windows,
@@ -313,6 +314,10 @@ func TestCallsBeforeProbes(t *testing.T) {
 		}
 		if c := table.Calls[0]; test.want == 2 && (c.ID != 8 || c.Whole() || c.Several) {
 			t.Errorf("%v: the longest is %+v", test.windows, c)
+		}
+		r.Nodes[2].Inlined = true
+		if got := len(fixture.Must(Of(r, "main.handle"))(t).Calls); got != 1 {
+			t.Errorf("%v: %d calls if some are inlined, want 1", test.windows, got)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package calls
 
-import "github.com/cpprof/cpprof/sampledata"
+import (
+	"slices"
+
+	"github.com/cpprof/cpprof/sampledata"
+)
 
 // Source is what shows the calls.
 type Source string
@@ -40,6 +44,9 @@ func (t *Table) take(timed *sampledata.CallTable) {
 // addEndless adds the calls that neither began nor ended while probes
 // timed all others: the samples show them.
 func (t *Table) addEndless(show shows) {
+	if !t.timesAll() {
+		return
+	}
 	timed := make(map[int64]bool)
 	for i := range t.Calls {
 		timed[t.Calls[i].ID] = true
@@ -53,6 +60,16 @@ func (t *Table) addEndless(show shows) {
 			t.Calls = append(t.Calls, c)
 		}
 	}
+}
+
+// timesAll reports whether calls were timed from the first sample to
+// the last one, and all were kept. Probes see no inlined ones.
+func (t *Table) timesAll() bool {
+	samples := t.recording.Samples
+	n := samples.Len()
+	inlined := slices.ContainsFunc(t.recording.Nodes, func(n sampledata.Node) bool { return n.Inlined && t.functions[n.Function] })
+	return n > 0 && !inlined && t.Windows == 1 && t.Note == "" &&
+		t.windows[0].From <= samples.Time(0) && t.windows[len(t.windows)-1].To >= samples.Time(n-1)
 }
 
 // Sampled reports whether samples show the call.
