@@ -250,7 +250,7 @@ func (a *searched) rest() (all []Resting) {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
 				r.Does = h.Note
-				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && c.name != mainClass && paused >= leastPaused {
+				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && paused >= leastPaused && (c.name != mainClass || a.sleepsInLibrary(int32(i))) {
 					r.Pauses, r.Paused = h.Where, paused
 				}
 				break
@@ -258,7 +258,7 @@ func (a *searched) rest() (all []Resting) {
 		}
 		mayAnswer := func(f *Finding) bool { return f.asksProgram() && f.mayAsk(c.name) }
 		if r.Does == lonely && slices.ContainsFunc(a.Findings, mayAnswer) {
-			r.Does, r.Pauses, r.Paused = "", "", 0 // somebody may wait for it
+			r.Does = "" // somebody may wait for it
 		}
 		all = append(all, r)
 	}
@@ -288,17 +288,30 @@ func (a *searched) polls(class int32) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
 	}
-	at, reason := a.where(class, func(at *situation) bool {
-		return at.idle && at.state.Doing == views.Sleeping
-	})
-	if views.OfChannelTimer(reason) {
-		return ""
-	}
-	switch a.modules.Of(a.e.r.Nodes[a.e.places.own[at.stack]].Function) {
-	case views.StdModule, views.OwnModule, a.modules.Main():
+	at, reason := a.where(class, func(at *situation) bool { return at.idle && sleeping(at) })
+	if views.OfChannelTimer(reason) || !a.isLibrary(at) {
 		return ""
 	}
 	return at.Function
+}
+
+// sleepsInLibrary reports whether the work of a class mostly sleeps
+// in a library.
+func (a *searched) sleepsInLibrary(class int32) bool {
+	at, _ := a.where(class, func(at *situation) bool { return !at.idle && sleeping(at) })
+	return a.isLibrary(at)
+}
+
+// isLibrary reports whether a place is in another module than the program's.
+func (a *searched) isLibrary(at Place) bool {
+	if at.Function == "?" {
+		return false
+	}
+	switch a.modules.Of(a.e.r.Nodes[a.e.places.own[at.stack]].Function) {
+	case views.StdModule, views.OwnModule, a.modules.Main():
+		return false
+	}
+	return true
 }
 
 // idleUse is the share of the processors, and of the goroutines'

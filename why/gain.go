@@ -33,6 +33,10 @@ type Gain struct {
 // cost: nothing else was seen.
 const OfAll = "it is all that the class does"
 
+// NoCPUs is why nothing is known of a class that would compute, if it
+// had the CPUs.
+const NoCPUs = "the machine often has no CPU for the program, and what that changes is not known"
+
 // A Law says who decides how much work there is.
 type Law string
 
@@ -167,12 +171,14 @@ func (c *Cause) waitsInProgram() bool {
 // not known to get more done, to the one that it costs most.
 func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	b := m.tracer(s.targetOf(f))
-	classes := s.workersOf(f)
 	if !f.OfProcessors() {
-		return b.gain(classes, 1)
+		return b.gain(s.workers(slices.Concat([]Part{{Name: f.Class}}, f.Others, f.Behind, f.Ready)), 1)
 	}
-	if own := b.gain(classes[:min(len(classes), 1)], 1); own.Times != nil && own.matters() {
+	if own := b.gain(s.workers([]Part{{Name: f.Class}}), 1); own.Times != nil && own.matters() {
 		return own
+	}
+	if behind := b.gain(s.workers(f.Behind), 1); behind.Times != nil && behind.matters() {
+		return behind // the finding's goroutines do a part of their work
 	}
 	return b.gain(b.most(), 1)
 }
@@ -213,19 +219,18 @@ func awaits(lock string) func(*situation) bool {
 	}
 }
 
-// workersOf returns the classes whose work a finding holds up,
-// the finding's own first.
-func (s *searcher) workersOf(f *Finding) (all []int32) {
-	for _, name := range append([]string{f.Class}, names(slices.Concat(f.Others, f.Behind, f.Ready))...) {
-		if class, ok := s.e.byName[name]; ok && !s.e.classes[class].runtimes {
+func names(all []Part) []string {
+	return lists.Each(all, func(p Part) string { return p.Name })
+}
+
+// workers returns the classes of some names, without those of the runtime.
+func (s *searcher) workers(named []Part) (all []int32) {
+	for _, p := range named {
+		if class, ok := s.e.byName[p.Name]; ok && !s.e.classes[class].runtimes {
 			all = append(all, class)
 		}
 	}
 	return all
-}
-
-func names(all []Part) []string {
-	return lists.Each(all, func(p Part) string { return p.Name })
 }
 
 // mostAsked limits the classes that are asked what they would gain.
@@ -247,7 +252,7 @@ func (b *tracer) gain(classes []int32, part float64) *Gain {
 			b.under = false
 		}
 		if g.Silent == "" && !b.withCPUs(g, t) {
-			g = &Gain{Class: g.Class, Silent: "the machine often has no CPU for the program, and what that changes is not known"}
+			g = &Gain{Class: g.Class, Silent: NoCPUs}
 		}
 		if g.Silent == "" && b.mayAwaitOwn(t) {
 			g = &Gain{Class: g.Class, Silent: "it also waits for connections that may be the program's own, and how much less is not known"}
@@ -339,7 +344,8 @@ func baseOf(all []hotspots.Observation) (base float64) {
 }
 
 // most returns the classes of the program whose time goes most
-// through the target.
+// through the target. What the standard library does beside the
+// program's work, such as to watch a context, is none.
 func (b *tracer) most() []int32 {
 	by := make(sums)
 	for i := range b.samples {
@@ -351,7 +357,7 @@ func (b *tracer) most() []int32 {
 			}
 		}
 	}
-	return slices.DeleteFunc(ordered(by), func(class int32) bool { return by[class] <= 0 })
+	return slices.DeleteFunc(ordered(by), func(class int32) bool { return by[class] <= 0 || !b.s.isOwn(class) })
 }
 
 // demand sums up what was traced, with the thinking of a closed class.

@@ -299,7 +299,11 @@ func (e *evidence) outside(all []hotspots.Observation, spans []Span) float64 {
 		}
 	}
 	share, _ := shareAndBase(other)
-	if rest <= (1-nearlyAlways)*hits || share < hardly {
+	least := 1.0
+	for _, s := range spans {
+		least = min(least, s.Share)
+	}
+	if few := rest <= (1-nearlyAlways)*hits; share < hardly || few && share < lowest*least {
 		return 0
 	}
 	return share

@@ -39,11 +39,15 @@ func (y *Why) Write(w io.Writer) {
 	if verdict != "" {
 		b.WriteString(paragraph("", y.readable(verdict)))
 	}
+	withoutCPUs := 0 // findings whose gain is not known for that
 	for i, f := range shown {
 		if i > 0 || verdict != "" {
 			b.WriteByte('\n')
 		}
 		y.finding(b, i+1, Sentence(f), y.about(f))
+		if f.Gain != nil && f.Gain.Silent == why.NoCPUs {
+			withoutCPUs++
+		}
 	}
 	if rest := y.Findings[len(shown):]; len(rest) > 0 {
 		of := ""
@@ -51,6 +55,9 @@ func (y *Why) Write(w io.Writer) {
 			of = ", also of threads that have no CPU"
 		}
 		termtext.Fprintf(b, "\n%s%s (--top 0 shows all)\n", Counted(len(rest), "more finding"), of)
+	}
+	if withoutCPUs > 0 {
+		b.WriteString("\n" + paragraph("", "No gain is said of "+Counted(withoutCPUs, "finding")+": "+why.NoCPUs+"."))
 	}
 	if delayed := y.delayed(); delayed != "" && y.State == why.Slow && !slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
 		b.WriteString("\n" + paragraph("", delayed))
@@ -273,18 +280,19 @@ func (y *Why) rest(b *strings.Builder) {
 			case r.For != "":
 				text += termtext.Sprintf(": it may wait for %s, which sleeps", r.For)
 			}
-			if r.Pauses != "" {
-				text += termtext.Sprintf("; for %s, it sleeps in %s", sharePercent(r.Paused), r.Pauses)
-			}
 		case r.Does != "":
 			text += "; " + r.Does
+		}
+		lonely := r.Idle < 0.1 && r.Pauses != "" && r.Does != ""
+		if r.Pauses != "" && !lonely {
+			text += termtext.Sprintf("; for %s, it sleeps in %s", sharePercent(r.Paused), r.Pauses)
 		}
 		switch {
 		case r.WaitsToRun():
 			waiting = append(waiting, text+")")
 		case r.WaitsForLock():
 			locked = append(locked, text+")")
-		case r.Idle < 0.1 && r.Pauses != "":
+		case lonely:
 			asleep = append(asleep, termtext.Sprintf("%s (%s of its life, in %s)", r.Class, sharePercent(r.Paused), r.Pauses))
 		default:
 			resting = append(resting, text+")")

@@ -266,6 +266,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 		who = "it may wait for what it has started: " + who + ","
 	case c.Certainty == why.Fellow && f.Kind != why.LockKind:
 		who, of = "another of the class is further on in "+f.Where.Caller+",", ""
+		at = strings.TrimPrefix(at, "in "+f.Where.Caller+", ")
 	case f.Kind == why.LockKind:
 		who = "perhaps " + who + " holds it,"
 	default:

@@ -394,3 +394,14 @@ func TestHostileNamesOfRest(t *testing.T) {
 		t.Errorf("%q", b)
 	}
 }
+
+// It is said once why no gain is.
+func TestNoGainWords(t *testing.T) {
+	f := &why.Finding{Kind: why.ComputeKind, Class: "go:main.f", Gain: &why.Gain{Silent: why.NoCPUs}}
+	y := &Why{Answer: &why.Answer{State: why.Slow, Findings: []*why.Finding{f, f}}}
+	var b strings.Builder
+	y.Write(&b)
+	if got := strings.Join(strings.Fields(b.String()), " "); strings.Count(got, "No gain is said of 2 findings: the machine often has no CPU") != 1 {
+		t.Error(got)
+	}
+}
