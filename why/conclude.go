@@ -283,13 +283,21 @@ func (a *searched) awaitsSleeper(class int32) string {
 
 // polls returns the function of a library in which a class
 // mostly sleeps to wait for work: what it then looks for may be
-// late. A ticker is rather for what has to be done now and then.
+// late. A ticker, or a long sleep, is rather for what has to be done
+// now and then.
 func (a *searched) polls(class int32) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
 	}
-	at, reason := a.where(class, func(at *situation) bool { return at.idle && sleeping(at) })
-	if views.OfChannelTimer(reason) || !a.isLibrary(at) {
+	sleeps, stays := 0.0, 0
+	at, reason := a.where(class, func(at *situation) bool {
+		if !at.idle || !sleeping(at) {
+			return false
+		}
+		sleeps, stays = sleeps+at.weight, stays+at.stays
+		return true
+	})
+	if views.OfChannelTimer(reason) || !a.isLibrary(at) || sleeps >= longSleep*float64(stays) {
 		return ""
 	}
 	return at.Function
@@ -313,6 +321,10 @@ func (a *searched) isLibrary(at Place) bool {
 	}
 	return true
 }
+
+// longSleep is how long each sleep takes, in nanoseconds, that is for a
+// chore.
+const longSleep = 1e9
 
 // idleUse is the share of the processors, and of the goroutines'
 // lives, below which a program without findings may be idle.

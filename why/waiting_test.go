@@ -53,16 +53,23 @@ func TestPacedByALimitOfOthers(t *testing.T) {
 // others wait. The program's own is meant to.
 func TestLibraryThatPolls(t *testing.T) {
 	ticks := sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}
-	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": ""} {
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": "", "queue/lib.(*queue).sweep": ""} {
 		s := newScene()
 		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
-		s.samples(t, 100, func(i int) {
+		s.samples(t, 400, func(i int) {
 			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(idles, "main.work")
 			if strings.HasSuffix(loop, "expire") {
 				s.is[poller] = s.at(ticks, loop)
 			}
+			each := 10
+			if strings.HasSuffix(loop, "sweep") { // once in two seconds
+				each = 100
+			}
+			if i%each == 0 {
+				s.is[poller] = s.at(runs, loop)
+			}
 			if i%10 == 0 {
-				s.is[poller], s.is[worker] = s.at(runs, loop), s.at(runs, "main.work", "main.do")
+				s.is[worker] = s.at(runs, "main.work", "main.do")
 			}
 		})
 		a := s.find(t)
