@@ -207,6 +207,7 @@ func processorKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says: "{made} in {place}", Own: "{each}", See: "report --idle",
 				Remedy: "keep one and use it again",
+				Stays:  "what the collector does for them is not counted",
 			},
 		},
 	}
