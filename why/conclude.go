@@ -386,8 +386,9 @@ func (a *searched) order() {
 // another one. A server may be the reason of a wait that nobody
 // is known to end; who can't write, of a standstill. Code of one
 // class may be why another one waits for a processor, and why the
-// same one does if the machine has no more. What the program's
-// own handlers do may be why their clients wait.
+// same one does if the machine has no more, or why it waits, nobody
+// knows for whom. What the program's own handlers do may be why their
+// clients wait.
 func (a *searched) mayCause(cause, f *Finding) bool {
 	switch f.Kind {
 	case StandstillKind:
@@ -402,7 +403,15 @@ func (a *searched) mayCause(cause, f *Finding) bool {
 	if f.asksProgram() {
 		return !cause.row().outside && slices.ContainsFunc(append(names(slices.Concat(cause.Others, cause.Behind)), cause.Class), f.mayAsk)
 	}
-	return a.mayServe(cause, f)
+	return a.mayServe(cause, f) || a.mayKeepWaiting(cause, f)
+}
+
+// mayKeepWaiting reports whether code may be why others of its class
+// wait, nobody knows for whom: the processors are full, and it takes
+// much of them.
+func (a *searched) mayKeepWaiting(code, f *Finding) bool {
+	return f.unexplained() && len(f.Causes) == 0 && code.Kind == ComputeKind && code.Class == f.Class &&
+		code.Mean >= mainPart*a.ran && a.allInUse(a.e.crowd())
 }
 
 // shareOf returns the share of a finding's causes that a class is.

@@ -289,3 +289,24 @@ func TestAloneInItsModule(t *testing.T) {
 		}
 	}
 }
+
+// Many of a class wait, nobody knows for whom. If code of the class
+// has all processors, that comes first: it may keep them waiting.
+func TestCodeWhileOthersOfItsClassWait(t *testing.T) {
+	for busy, first := range map[int]string{4: "main.format", 1: "main.order"} { // of 4 processors
+		s := newScene()
+		var all []sampledata.GoroutineID
+		s.samples(t, 120, func(i int) {
+			if i%24 == 0 {
+				s.gone, all = all, s.spawn(24, "main.add")
+			}
+			s.all(all, s.at(idles, "main.add", "main.order"))
+			for j := range busy {
+				s.is[all[(i+j)%24]] = s.at(runs, "main.add", "main.format")
+			}
+		})
+		if f := s.find(t).Findings; len(f) != 2 || f[0].Where.Function != first {
+			t.Errorf("%d busy: %+v", busy, f)
+		}
+	}
+}
