@@ -263,10 +263,7 @@ func (y *Why) rest(b *strings.Builder) {
 		text := termtext.Sprintf("%s (%s", r.Class, counted(r.Alive))
 		switch {
 		case r.NotMoved():
-			if share := sharePercent(r.Still); share != "100 %" {
-				text += ", " + share + " of them"
-			}
-			text += y.stillPlace(r.Class)
+			text += y.stillPlace(r)
 			if r.Stuck {
 				text += "; it can never go on, which may be meant: see 'cpprof stuck'"
 			}
@@ -318,12 +315,20 @@ func (y *Why) rest(b *strings.Builder) {
 const manyStill = 3
 
 // stillPlace says where goroutines of a class have not moved.
-func (y *Why) stillPlace(class string) string {
-	i := slices.IndexFunc(y.NotMoved, func(s why.Still) bool { return s.Class == class })
-	if i < 0 || y.NotMoved[i].Count < manyStill {
-		return ""
+func (y *Why) stillPlace(r why.Resting) string {
+	i := slices.IndexFunc(y.NotMoved, func(s why.Still) bool { return s.Class == r.Class })
+	share := sharePercent(r.Still)
+	switch {
+	case i >= 0 && y.NotMoved[i].Count >= manyStill:
+		at := "in " + y.NotMoved[i].Function
+		if n := y.NotMoved[i].Count; share != "100 %" || float64(n) < r.Alive {
+			at = fmt.Sprintf("%d of them %s", n, at)
+		}
+		return termtext.Sprintf(", %s", at)
+	case share != "100 %":
+		return ", for " + share + " of their lives"
 	}
-	return termtext.Sprintf("; %d in %s", y.NotMoved[i].Count, y.NotMoved[i].Function)
+	return ""
 }
 
 // Command returns the command line that shows a finding's share,
