@@ -133,6 +133,7 @@ func readyKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				First:  "More goroutines are ready to run than processors: ",
 				Says:   "waiting for a processor",
+				Others: "others wait for one, too:",
 				Remedy: "do less at once, or use more processors",
 			},
 		},
@@ -170,6 +171,7 @@ func processorKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says:    "{place}, in {who}, takes {share} of the processors ({mean} of them).",
 				Because: "it computes: {parts}", Own: "it computes in its own code",
+				Others: "others run it, too:",
 				Remedy: "call it less, or make it cheaper",
 			},
 		},
@@ -179,6 +181,7 @@ func processorKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says:    "{place}, in {who}, takes {share} of the processors, at least half of that in system calls: {calls}.",
 				Because: "of that time: {parts}", Own: "it computes in its own code",
+				Others: "others run it, too:",
 				Remedy: fewerCalls,
 			},
 		},
