@@ -56,6 +56,9 @@ func (y *Why) Write(w io.Writer) {
 		}
 		termtext.Fprintf(b, "\n%s%s (--top 0 shows all)\n", Counted(len(rest), "more finding"), of)
 	}
+	if y.File != "" && slices.ContainsFunc(shown, func(f *why.Finding) bool { return slices.ContainsFunc(f.Parts, isAspect) }) {
+		termtext.Fprintf(b, "\nNames with @ stand for kinds of code: cpprof report aspects %s\n", words.Shell(y.File))
+	}
 	if withoutCPUs > 0 {
 		b.WriteString("\n" + paragraph("", "No gain is said of "+Counted(withoutCPUs, "finding")+": "+why.NoCPUs+"."))
 	}
