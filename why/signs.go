@@ -122,6 +122,8 @@ var signs = []sign{
 		ownEnd, "see what these do"},
 	{[]Kind{LockKind}, (*searcher).awaitsOwnEnd, ownEnd, ""},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
+	{[]Kind{ChannelKind}, onStack(`\(\*\w*[cC]onn\w*\)\.[wW]aitRead\w*$`), // netpoll's, for example
+		"it waits until it can read from a connection", answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,
 		paced,
 		"raise that rate, if it may go on more often"},

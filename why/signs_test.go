@@ -379,3 +379,22 @@ func TestCopiesOfHTTP(t *testing.T) {
 		}
 	}
 }
+
+// A library that waits for the kernel itself wakes who reads from a
+// connection over a channel.
+func TestReadsOverChannels(t *testing.T) {
+	for function, want := range map[string]string{"netpoll/lib.(*connection).waitRead": answers, "netpoll/lib.(*queue).waitRead": lookAtEnder} {
+		s := newScene()
+		clients, other := s.spawn(4, "main.client"), s.spawn(1, "main.other")
+		s.samples(t, 100, func(i int) {
+			s.all(clients, s.at(idles, "main.client", "main.ask", function))
+			s.some(i, 20, clients, s.at(runs, "main.client", "main.use"))
+			s.all(other, s.at(runs, "main.other"))
+		})
+		f := s.find(t).Findings
+		i := slices.IndexFunc(f, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if i < 0 || f[i].Remedy != want {
+			t.Errorf("%s: %+v", function, f)
+		}
+	}
+}
