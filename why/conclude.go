@@ -289,14 +289,14 @@ func (a *searched) polls(class int32) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
 	}
+	rests := func(at *situation) bool { return at.idle && sleeping(at) }
 	sleeps, stays := 0.0, 0
-	at, reason := a.where(class, func(at *situation) bool {
-		if !at.idle || !sleeping(at) {
-			return false
+	for _, at := range a.members(class) {
+		if rests(at) {
+			sleeps, stays = sleeps+at.weight, stays+at.stays
 		}
-		sleeps, stays = sleeps+at.weight, stays+at.stays
-		return true
-	})
+	}
+	at, reason := a.where(class, rests)
 	if views.OfChannelTimer(reason) || !a.isLibrary(at) || sleeps >= longSleep*float64(stays) {
 		return ""
 	}

@@ -219,10 +219,6 @@ func awaits(lock string) func(*situation) bool {
 	}
 }
 
-func names(all []Part) []string {
-	return lists.Each(all, func(p Part) string { return p.Name })
-}
-
 // workers returns the classes of some names, without those of the runtime.
 func (s *searcher) workers(named []Part) (all []int32) {
 	for _, p := range named {
@@ -231,6 +227,10 @@ func (s *searcher) workers(named []Part) (all []int32) {
 		}
 	}
 	return all
+}
+
+func names(all []Part) []string {
+	return lists.Each(all, func(p Part) string { return p.Name })
 }
 
 // mostAsked limits the classes that are asked what they would gain.
