@@ -6,6 +6,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/internal/termtext"
+	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/why"
 )
 
@@ -85,6 +86,11 @@ func delayedText(kernel, samples float64) string {
 	return termtext.Sprintf("by the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that", kernel)
 }
 
+// sleepsLong reports whether several goroutines sleep in one place.
+func sleepsLong(s why.Still) bool {
+	return s.Count >= manyHeldUp && views.WaitingFor(s.Reason) == views.Sleeping
+}
+
 func (y *Why) verdict() string {
 	used := y.usedText()
 	if y.State == why.TooLittle && y.Samples == 0 { // of a profile, for example
@@ -100,6 +106,8 @@ func (y *Why) verdict() string {
 			text = "Nothing was seen to be slow, but it may wait for a process; "
 		} else if slices.ContainsFunc(y.NotMoved, why.Still.HeldUp) {
 			text = "Nothing was seen to be slow, but goroutines may be stuck, or wait for longer than it was recorded; "
+		} else if slices.ContainsFunc(y.NotMoved, sleepsLong) {
+			text = "Nothing was seen to be slow, but goroutines sleep for longer than it was recorded; "
 		}
 		return text + stillText(y.NotMoved) + ". " + y.unmarked() + used + "."
 	case why.Waiting:

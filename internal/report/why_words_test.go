@@ -278,6 +278,21 @@ func TestHeldUpBesideFindings(t *testing.T) {
 	}
 }
 
+// Goroutines that sleep all the time are said before the rest, if they
+// are several.
+func TestLongSleepsWords(t *testing.T) {
+	for count, want := range map[int]string{
+		7: "Nothing was seen to be slow, but goroutines sleep for longer than it was recorded; 7 goroutines have not moved (sleep in lib.retry).",
+		1: "Nothing was seen to be slow; 1 goroutine has not moved (sleep in lib.retry).",
+	} {
+		y := &Why{Answer: &why.Answer{State: why.Unmoved, To: 4 * time.Second, NotMoved: []why.Still{
+			{Class: "go:main.handle", Count: count, Reason: "sleep", Function: "lib.retry"}}}}
+		if got := y.Verdict(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A program that has ended can't be recorded for longer.
 func TestMoreSamplesWords(t *testing.T) {
 	for exited, want := range map[bool]string{
