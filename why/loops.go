@@ -121,6 +121,12 @@ func (p *Place) longPolls() bool {
 		(following.MatchString(p.Caller) || slices.ContainsFunc(p.Path, longPolling.MatchString))
 }
 
+// ofPolling matches the functions of a package that answers long polls:
+// they wait until somebody takes what the answer is to have.
+var ofPolling = regexp.MustCompile(`/(long)?polling\.`)
+
+func (p *Place) inPolling() bool { return slices.ContainsFunc(p.Path, ofPolling.MatchString) }
+
 // awaitsNews reports whether hardly anybody is at work whom a
 // long poll could wait for. Who serves some waits for work, too,
 // between two of them. A client that asks often has its own

@@ -229,6 +229,7 @@ func TestWatchersThatEnd(t *testing.T) {
 func TestLongPolls(t *testing.T) {
 	const get = " bot.(*API).Do net/http.(*persistConn).roundTrip"
 	condition := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
+	sending := sampledata.State{Run: sampledata.Waiting, Reason: "select (send)"}
 	for stack, c := range map[string]struct {
 		waits sampledata.State
 		found int
@@ -246,6 +247,8 @@ func TestLongPolls(t *testing.T) {
 		"net/http.(*conn).serve main.poll bus/lib.(*Bus).Publish":              {selects, 1},
 		"net/http.(*conn).serve main.(*doc).poll":                              {selects, 0},
 		"net/http.(*conn).serve main.(*doc).store":                             {selects, 1},
+		"net/http.(*conn).serve io/polling.(*conn).serve io/payload.Flush":     {sending, 0}, // it offers the answer to who sends
+		"net/http.(*conn).serve io/direct.(*conn).serve io/payload.Flush":      {sending, 1},
 	} {
 		s := newScene()
 		frames := strings.Fields(stack)

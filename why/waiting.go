@@ -218,7 +218,7 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 	}
 	if receives && s.awaitsWork(class, f) {
 		note = s.forOthers(class, f, forWork)
-	} else if receives && !s.inCalls() && f.Where.longPolls() && s.awaitsNews(class, f) { // until somebody has something
+	} else if (receives && f.Where.longPolls() || f.Where.inPolling()) && !s.inCalls() && s.awaitsNews(class, f) { // until somebody has something
 		note = s.forOthers(class, f, nextMessage)
 	}
 	if note != "" {
