@@ -93,6 +93,21 @@ func TestCodeForWhichOthersAreReady(t *testing.T) {
 	}
 }
 
+// measuresCPUs returns what measures, in a sample, how many CPUs all
+// programs and this one use, and on how many it may run.
+func (s *scene) measuresCPUs(machine, own, may int64) func() {
+	monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
+		return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
+	}
+	all, of := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
+	on := monitor("process.cpus", "CPUs", sampledata.Level)
+	return func() {
+		s.Measure(all, sampledata.Count(uint64(machine*int64(s.now))))
+		s.Measure(of, sampledata.Count(uint64(own*int64(s.now))))
+		s.Measure(on, sampledata.Number(may))
+	}
+}
+
 // Code of the class that waits for processors comes first, too, if
 // the machine has no more of them than the program uses.
 func TestCodeOfThoseThatAreReady(t *testing.T) {
@@ -100,18 +115,11 @@ func TestCodeOfThoseThatAreReady(t *testing.T) {
 	for cpus, first := range map[int64]Kind{4: ComputeKind, 16: ProcessorKind} {
 		s := newScene()
 		all := s.spawn(12, "main.handle")
-		monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
-			return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
-		}
-		machine, own := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
-		may := monitor("process.cpus", "CPUs", sampledata.Level)
+		measure := s.measuresCPUs(4, 4, cpus)
 		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(ready, "main.handle", "main.parse"))
 			s.some(i, 3, all, s.at(runs, "main.handle", "main.parse"))
-			used := sampledata.Count(uint64(4 * s.now))
-			s.Measure(machine, used)
-			s.Measure(own, used)
-			s.Measure(may, sampledata.Number(cpus))
+			measure()
 		})
 		if a := s.find(t); len(a.Findings) != 2 || a.Findings[0].Kind != first {
 			t.Errorf("%d CPUs: %+v", cpus, a.Findings)
@@ -126,17 +134,11 @@ func TestReadyBesideOtherPrograms(t *testing.T) {
 	for own, remedy := range map[int64]string{2: "do less at once, or run it where CPUs are free", 4: "do less at once, or use more processors"} {
 		s := newScene()
 		all := s.spawn(12, "main.handle")
-		monitor := func(name, unit string, kind sampledata.Kind) sampledata.MonitorID {
-			return s.Monitor(sampledata.Monitor{Name: name, Layer: sampledata.Kernel, Kind: kind, Unit: unit})
-		}
-		machine, of := monitor("machine.cpu", "ns", sampledata.Counter), monitor("process.cpu", "ns", sampledata.Counter)
-		may := monitor("process.cpus", "CPUs", sampledata.Level)
+		measure := s.measuresCPUs(4, own, 4)
 		s.samples(t, 80, func(i int) {
 			s.all(all, s.at(ready, "main.handle", "main.parse"))
 			s.some(i, 3, all, s.at(runs, "main.handle", "main.parse"))
-			s.Measure(machine, sampledata.Count(uint64(4*s.now)))
-			s.Measure(of, sampledata.Count(uint64(own*int64(s.now))))
-			s.Measure(may, sampledata.Number(4))
+			measure()
 		})
 		f := s.find(t).Findings
 		i := slices.IndexFunc(f, func(f *Finding) bool { return f.Kind == ProcessorKind })
