@@ -332,9 +332,13 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 // that is no loop, though it may take nearly all of the time.
 func (s *searcher) handlerAsks(f *Finding) bool {
 	own := s.e.r.Nodes[s.e.places.own[f.Where.stack]].Function
+	name := views.LastName(f.Where.Function)
 	return s.modules.Of(own) != s.modules.Main() && s.calledBack(f.Where.Path) &&
-		asking.MatchString(views.LastName(f.Where.Function))
+		(asking.MatchString(name) || processing.MatchString(name))
 }
+
+// processing matches more such names. Elsewhere, they may be a loop's.
+var processing = regexp.MustCompile(`(?i)^(process|invoke|perform|apply|query|schedule|enqueue|push)`)
 
 // leftAlone reports whether goroutines may wait for work in a
 // function of their loop's module, since hardly anybody is at

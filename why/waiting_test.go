@@ -382,6 +382,31 @@ func TestWaitsWithUnknownEnds(t *testing.T) {
 	}
 }
 
+// A handler that a pool of another module does something for waits for
+// that, also if it is never seen elsewhere.
+func TestHandlersOfPools(t *testing.T) {
+	for calls, found := range map[string]bool{
+		"net/http.(*conn).serve main.serve tunny/lib.(*Pool).Process":  true,
+		"net/http.(*conn).serve main.serve events/lib.(*Feed).Receive": false,
+	} {
+		s := newScene()
+		handlers, worker := s.spawn(6, "net/http.(*conn).serve"), s.spawn(1, "main.work")
+		s.samples(t, 120, func(i int) {
+			wait := s.at(idles, strings.Fields(calls)...)
+			wait.Lock = 0x1000
+			s.all(handlers, wait)
+			if i%6 == 0 {
+				s.is[handlers[i/6%6]] = s.at(runs, strings.Fields(calls)...)
+			}
+			s.all(worker, s.at(runs, "main.work", "main.render"))
+		})
+		waits := slices.ContainsFunc(s.find(t).Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind && h.Note == forWork })
+		if waits == found {
+			t.Errorf("%s: waits for work: %t", calls, waits)
+		}
+	}
+}
+
 // Nothing comes after a Close: who always waits in it does not wait
 // for work.
 func TestWaitsToClose(t *testing.T) {

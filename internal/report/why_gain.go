@@ -102,7 +102,7 @@ func effectText(g *why.Gain) string {
 	case !unbounded(g) && tells:
 		return text + fmt.Sprintf("; %s times at half the cost", factor(h.Times))
 	case tells:
-		return factorText(h) + " at half the cost; without it, " + unseen
+		return "at half the cost, " + factorText(h) + "; without it more, but " + unseen
 	case unbounded(g):
 		return unseen
 	}

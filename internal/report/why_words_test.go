@@ -158,7 +158,7 @@ stuck').
 
 // Of who hardly does anything but wait, the laws give no bound.
 func TestUnboundedGain(t *testing.T) {
-	const unbounded = "at most 1.80 ± 0.2 times as much work gets done at half the cost; without it, what the limit would be was not seen"
+	const unbounded = "at half the cost, at most 1.80 ± 0.2 times as much work gets done; without it more, but what the limit would be was not seen"
 	for f, want := range map[why.Factor]string{
 		{Times: 60, Low: 30, High: 1000}:    unbounded,
 		{Times: 1000, Low: 999, High: 1000}: unbounded, // the greatest factor
