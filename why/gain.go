@@ -91,6 +91,9 @@ func (a *searched) gains() {
 			m = newMoments(a.searcher)
 		}
 		f.Gain = a.gainOf(m, f)
+		if next := f.Gain.Next; f.Kind == AllocationKind && next != nil && next.Does == Collecting {
+			f.Gain.Next = &Next{Centre: NoCentre} // who allocates nothing waits for no collector
+		}
 		if a.isStuck(f.Gain) {
 			f.Gain = &Gain{Class: f.Gain.Class, Silent: "goroutines of the class are stuck for good"}
 		}

@@ -73,6 +73,14 @@ func goroutines(f *why.Finding) string {
 	return text + ")"
 }
 
+// whose says in which goroutines code runs.
+func whose(f *why.Finding) string {
+	if f.IsCode() && len(f.Others) > 0 { // the share is of all
+		return goroutines(f) + " and others"
+	}
+	return goroutines(f)
+}
+
 // spends says how much of its life a class spends on something:
 // the time in which it waits for work does not count, unless that
 // makes no difference.
@@ -116,7 +124,7 @@ func statement(f *why.Finding) string {
 // (see why.KindWords).
 func filled(f *why.Finding, text string) string {
 	return strings.NewReplacer(
-		"{who}", goroutines(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
+		"{who}", whose(f), "{class}", f.Class, "{place}", withBelow(f), "{share}",
 		aboutShare(f.Share), "{mean}", fmt.Sprintf("%.2g", f.Mean),
 		"{lock}", f.Lock, "{waits}", waitText(f), "{reason}", f.Reason, "{parts}",
 		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f), "{ends}", endsText(f.Growth),

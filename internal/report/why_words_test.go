@@ -103,6 +103,17 @@ func TestPeriodWords(t *testing.T) {
 	}
 }
 
+// Code that several classes run has the share of all.
+func TestCodeOfSeveralWords(t *testing.T) {
+	for others, want := range map[int]string{0: "main.f, in go:main.a (1 goroutine), takes", 1: "main.f, in go:main.a (1 goroutine) and others, takes"} {
+		f := &why.Finding{Kind: why.ComputeKind, Class: "go:main.a", Alive: 1, Count: 1, Where: why.Place{Function: "main.f"},
+			Others: []why.Part{{Name: "go:main.b", Share: 1}}[:others]}
+		if got := Sentence(f); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // What is not only in some spans has a share at other times.
 func TestSpanWords(t *testing.T) {
 	for otherwise, want := range map[float64]string{
