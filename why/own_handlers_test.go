@@ -131,6 +131,29 @@ func TestConnectionsWithItself(t *testing.T) {
 	}
 }
 
+// One connection of the program with itself carries many requests over
+// gRPC or HTTP/2, but not over HTTP/1.
+func TestManyRequestsOnOneConnection(t *testing.T) {
+	for function, own := range map[string]bool{
+		"google.golang.org/grpc/internal/transport.(*ClientStream).waitOnHeader": true,
+		"net/http.(*http2ClientConn).roundTrip":                                  true,
+		"net/http.(*persistConn).roundTrip":                                      false,
+	} {
+		s := newScene()
+		all := s.spawn(8, "main.client")
+		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+		s.samples(t, 100, func(i int) {
+			s.all(all, s.at(selects, "main.client", "main.ask", function))
+			s.some(i, 20, all, s.at(runs, "main.client"))
+			s.Measure(connections, sampledata.Number(1))
+		})
+		f := s.find(t).Findings
+		if len(f) == 0 || slices.Contains(f[0].Signs, ownEnd) != own {
+			t.Errorf("%s: %+v", function, f)
+		}
+	}
+}
+
 // Of the program's own handlers, it is not said that nobody waits for
 // them if others may wait for their answers, also with a lock.
 func TestHandlersThatMayAnswer(t *testing.T) {
