@@ -280,3 +280,108 @@ func TestDequeuing(t *testing.T) {
 		}
 	}
 }
+
+// A handler that a pool of another module does something for waits for
+// that, also if it is never seen elsewhere.
+func TestHandlersOfPools(t *testing.T) {
+	for calls, found := range map[string]bool{
+		"net/http.(*conn).serve main.serve tunny/lib.(*Pool).Process":  true,
+		"net/http.(*conn).serve main.serve events/lib.(*Feed).Receive": false,
+	} {
+		s := newScene()
+		handlers, worker := s.spawn(6, "net/http.(*conn).serve"), s.spawn(1, "main.work")
+		s.samples(t, 120, func(i int) {
+			wait := s.at(idles, strings.Fields(calls)...)
+			wait.Lock = 0x1000
+			s.all(handlers, wait)
+			if i%6 == 0 {
+				s.is[handlers[i/6%6]] = s.at(runs, strings.Fields(calls)...)
+			}
+			s.all(worker, s.at(runs, "main.work", "main.render"))
+		})
+		waits := slices.ContainsFunc(s.find(t).Hypotheses, func(h Hypothesis) bool { return h.Kind == ChannelKind && h.Note == forWork })
+		if waits == found {
+			t.Errorf("%s: waits for work: %t", calls, waits)
+		}
+	}
+}
+
+// Nothing comes after a Close: who always waits in it does not wait
+// for work.
+func TestWaitsToClose(t *testing.T) {
+	for calls, found := range map[string]int{
+		"net/http.(*conn).serve main.serve socket/lib.(*Conn).Close socket/lib.(*Conn).readLoop net.(*conn).Read": 1,
+		"net/http.(*conn).serve main.serve socket/lib.(*Conn).Run socket/lib.(*Conn).readLoop net.(*conn).Read":   0,
+	} {
+		s := newScene()
+		var handlers []sampledata.GoroutineID
+		s.samples(t, 120, func(i int) {
+			if i%60 == 0 {
+				s.gone, handlers = handlers, s.spawn(6, "net/http.(*conn).serve")
+			}
+			s.all(handlers, s.at(reads, strings.Fields(calls)...))
+		})
+		if a := s.find(t); len(a.Findings) != found {
+			t.Errorf("%s: %+v %+v", calls, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// One goroutine that closes connections holds up nobody, and what is
+// called Close may be a query.
+func TestClosesForOthers(t *testing.T) {
+	for calls, want := range map[string]string{
+		"main.closer socket/lib.(*Conn).Close net.(*conn).Read":                      "",
+		"main.worker main.(*Issue).Close pq/lib.(*conn).Exec net.(*conn).Read":       "ask for less, ask earlier, or ask for several things at once",
+		"main.worker socket/lib.(*Conn).Close socket/lib.readFrame net.(*conn).Read": "close it without that wait, or wait for less time",
+	} {
+		s := newScene()
+		path := strings.Fields(calls)
+		all := s.spawn(1, path[0])
+		if want != "" {
+			all = append(all, s.spawn(4, path[0])...)
+		}
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(reads, path...))
+			s.some(i, 20, all, s.at(runs, path[0]))
+		})
+		remedy := ""
+		if f := s.find(t).Findings; len(f) > 0 {
+			remedy = f[0].Remedy
+		}
+		if remedy != want {
+			t.Errorf("%s: remedy %q, want %q", calls, remedy, want)
+		}
+	}
+}
+
+// A library's loop that sleeps between two looks may be why
+// others wait. The program's own is meant to.
+func TestLibraryThatPolls(t *testing.T) {
+	ticks := sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": "", "queue/lib.(*queue).sweep": ""} {
+		s := newScene()
+		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
+		s.samples(t, 400, func(i int) {
+			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(idles, "main.work")
+			if strings.HasSuffix(loop, "expire") {
+				s.is[poller] = s.at(ticks, loop)
+			}
+			each := 10
+			if strings.HasSuffix(loop, "sweep") { // once in two seconds
+				each = 100
+			}
+			if i%each == 0 {
+				s.is[poller] = s.at(runs, loop)
+			}
+			if i%10 == 0 {
+				s.is[worker] = s.at(runs, "main.work", "main.do")
+			}
+		})
+		a := s.find(t)
+		i := slices.IndexFunc(a.Resting, func(r Resting) bool { return r.Class == "go:"+loop })
+		if i < 0 || a.Resting[i].Polls != want {
+			t.Errorf("%s: %+v", loop, a.Resting)
+		}
+	}
+}

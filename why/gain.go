@@ -222,7 +222,8 @@ func awaits(lock string) func(*situation) bool {
 	}
 }
 
-// workers returns the classes of some names, without those of the runtime.
+// workers returns the classes with some names. Those of the runtime do
+// no work of the program.
 func (s *searcher) workers(named []Part) (all []int32) {
 	for _, p := range named {
 		if class, ok := s.e.byName[p.Name]; ok && !s.e.classes[class].runtimes {

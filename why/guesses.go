@@ -30,25 +30,34 @@ func (e *evidence) peers(of func(*situation) bool, receive bool) []Cause {
 			own[at.class] = true
 		}
 	}
-	classes, channels := make(map[int32]bool), make(map[sampledata.GoroutineID][]uint64)
+	for c, spans := range waited {
+		waited[c] = union(spans)
+	}
+	// by goroutine that was seen at channels: when others wait there
+	classes, spans := make(map[int32]bool), make(map[sampledata.GoroutineID][]phase)
+	known := make(map[sampledata.GoroutineID]map[uint64]bool)
 	for run, at := range e.runs((*situation).atChannel) {
-		sends := at.state.Doing == views.Sending
-		if c := at.state.Channel; !own[at.class] && sends == receive { // 0 is not known: none of these, perhaps
-			classes[at.class] = classes[at.class] || waited[c] != nil
-			if seen := channels[run.Goroutine]; !slices.Contains(seen, c) {
-				channels[run.Goroutine] = append(seen, c)
-			}
+		c, g, sends := at.state.Channel, run.Goroutine, at.state.Doing == views.Sending
+		if own[at.class] || sends != receive {
+			continue
 		}
+		classes[at.class] = classes[at.class] || waited[c] != nil
+		if known[g] == nil {
+			known[g] = make(map[uint64]bool)
+		}
+		if !known[g][c] {
+			known[g][c] = true
+			spans[g] = append(spans[g], waited[c]...)
+		}
+	}
+	for g := range spans {
+		spans[g] = union(spans[g])
 	}
 	b := newBlamed(e)
 	for run, at := range e.runs(func(at *situation) bool { return classes[at.class] }) {
 		weight := e.between(run.First, run.Last)
-		if seen := channels[run.Goroutine]; seen != nil {
-			var spans []phase
-			for _, c := range seen {
-				spans = append(spans, waited[c]...)
-			}
-			weight = e.weightIn(run, spans)
+		if known[run.Goroutine] != nil {
+			weight = e.weightIn(run, spans[run.Goroutine])
 		}
 		b.total += weight
 		b.do(at, OtherSide, weight)
@@ -62,16 +71,28 @@ func (s *situation) atChannel() bool {
 	return s.state.Doing.Waits() && (s.state.Doing.OfChannel() || s.idle && s.state.Channel != 0)
 }
 
-// weightIn returns the weight of a run's samples in some spans of samples.
-func (e *evidence) weightIn(run sampledata.Run, spans []phase) (weight float64) {
+// union joins spans of samples, and puts them in order.
+func union(spans []phase) (all []phase) {
 	slices.SortFunc(spans, func(a, b phase) int { return cmp.Compare(a.from, b.from) })
-	next := run.First // the first sample that has not counted
 	for _, s := range spans {
-		from, to := max(s.from, next), min(s.to, run.Last+1)
-		if from < to {
-			weight += e.between(from, to-1)
-			next = to
+		if last := len(all) - 1; last >= 0 && s.from <= all[last].to {
+			all[last].to = max(all[last].to, s.to)
+			continue
 		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// weightIn returns the weight of a run's samples in spans, which are in
+// order and apart.
+func (e *evidence) weightIn(run sampledata.Run, spans []phase) (weight float64) {
+	first, _ := slices.BinarySearchFunc(spans, run.First, func(s phase, at int32) int { return cmp.Compare(s.to, at+1) })
+	for _, s := range spans[first:] {
+		if s.from > run.Last {
+			break
+		}
+		weight += e.between(max(s.from, run.First), min(s.to-1, run.Last))
 	}
 	return weight
 }

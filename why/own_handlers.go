@@ -104,11 +104,12 @@ func (e *evidence) mayBeOwn(waits float64) bool { return waits <= 2*e.ownConnect
 // write to it.
 var ofNetwork = named(`net\.\(\*(netFD|conn)\)\.\w+`)
 
-// ofStreams matches the functions of connections that carry many
+// sharing matches the functions of connections that carry many
 // requests at a time.
-var ofStreams = regexp.MustCompile(`\(\*http2\w+\)|^google\.golang\.org/grpc/|^golang\.org/x/net/http2\.`)
+var sharing = regexp.MustCompile(`\(\*http2\w+\)|^google\.golang\.org/grpc/|^golang\.org/x/net/http2\.`)
 
-func (p *Place) isStream() bool { return ofStreams.MatchString(cmp.Or(p.Library, p.Function)) }
+// sharesConnection reports whether such requests wait there.
+func (p *Place) sharesConnection() bool { return sharing.MatchString(cmp.Or(p.Library, p.Function)) }
 
 // awaitsOwnEnd returns the share of a finding in waits for
 // connections, or for answers of servers that nobody is known to be,
@@ -118,7 +119,7 @@ func (s *searcher) awaitsOwnEnd(f *Finding) float64 {
 	switch {
 	case f.Kind == LockKind && s.e.ownConnections() > 0:
 		return f.holders((*Cause).AwaitsServer)
-	case f.handler != "" || !s.e.mayBeOwn(f.Mean) && !(s.e.ownConnections() > 0 && f.Where.isStream()):
+	case f.handler != "" || !s.e.mayBeOwn(f.Mean) && !(s.e.ownConnections() > 0 && f.Where.sharesConnection()):
 		return 0
 	case f.Kind == ChannelKind:
 		return onStack(roundTrip)(s, f)

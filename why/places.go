@@ -137,23 +137,16 @@ func (p *places) library(n, stack sampledata.NodeID) string {
 	return ""
 }
 
-// called returns the first such function.
-func (p *places) called(n, stack sampledata.NodeID) (first string) {
-	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
-		if name := p.function(at); !views.Machinery(name) {
-			first = name
-		}
-	}
-	return first
-}
-
 // below returns what the function at a node of a stack calls: what is
 // no machinery of the runtime, if there is such a function.
-func (p *places) below(n, stack sampledata.NodeID) (called string) {
+func (p *places) below(n, stack sampledata.NodeID) string {
+	called, machinery := "", ""
 	for at := stack; at != n && at != sampledata.NoStack; at = p.r.Nodes[at].Parent {
-		called = p.function(at)
+		if machinery = p.function(at); !views.Machinery(machinery) {
+			called = machinery
+		}
 	}
-	return cmp.Or(p.called(n, stack), called)
+	return cmp.Or(called, machinery)
 }
 
 // above reports whether one of the functions from the
