@@ -346,7 +346,7 @@ func (h *homes) judge(c callID, o *origin) bool {
 // HasNotMoved returns a function that reports whether a
 // goroutine has not moved: it waits, for what is no lock, with
 // the same stack in all samples of the recording. It was never
-// seen to wait again, or for another object.
+// seen to wait again, or for another object, and started no goroutine.
 func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 	type seen struct {
 		run    sampledata.Run // the last one
@@ -368,6 +368,28 @@ func HasNotMoved(r *sampledata.Recording) func(sampledata.GoroutineID) bool {
 			s.until = 0
 		}
 	}
-	samples := int32(r.Samples.Len())
-	return func(g sampledata.GoroutineID) bool { return samples > 1 && all[g].until == samples }
+	samples, starts := int32(r.Samples.Len()), Starts(r)
+	return func(g sampledata.GoroutineID) bool {
+		return samples > 1 && all[g].until == samples && len(starts[r.Goroutines.At(g).ID]) == 0
+	}
+}
+
+// Starts returns the samples in which goroutines were first seen, by the
+// ID of the goroutine that started them. Those that may have begun before
+// the first sample are left out: IDs rise, but for a few.
+func Starts(r *sampledata.Recording) map[int64][]int32 {
+	starts, seen := make(map[int64][]int32), make([]bool, r.Goroutines.Len())
+	newest := int64(0) // in the first sample
+	for _, run := range r.Runs.All() {
+		if run.First == 0 {
+			newest = max(newest, r.Goroutines.At(run.Goroutine).ID)
+		}
+	}
+	for _, run := range r.Runs.All() {
+		if g := r.Goroutines.At(run.Goroutine); !seen[run.Goroutine] && run.First > 0 && g.ID > newest {
+			starts[g.Parent] = append(starts[g.Parent], run.First)
+		}
+		seen[run.Goroutine] = true
+	}
+	return starts
 }

@@ -127,7 +127,7 @@ func newEvidence(r *sampledata.Recording, o views.Options) (*evidence, error) {
 func (e *evidence) readRuns(o views.Options) {
 	classOf := views.ClassOf(e.r, o)
 	waitsForWork, awaitsAnswer := views.WaitsFor(e.r, o)
-	still := views.HasNotMoved(e.r)
+	still, starts := views.HasNotMoved(e.r), views.Starts(e.r)
 	var counted, uncounted intern.List[stateOf, int32]
 	// the situation of the goroutine's last run, plus 1, and that run
 	before := make([]int32, e.r.Goroutines.Len())
@@ -165,6 +165,7 @@ func (e *evidence) readRuns(o views.Options) {
 			views.WaitsAgain(e.r.Runs.At(int(lastRun[run.Goroutine])), run) {
 			e.situations[at].stays++
 		}
+		e.situations[at].stays += within(starts[e.r.Goroutines.At(run.Goroutine).ID], first, last)
 		before[run.Goroutine], lastRun[run.Goroutine] = at+1, int32(i)
 		e.classes[c].count(e.situations[at], weight)
 		if lastClass[run.Goroutine] != c+1 {
@@ -173,6 +174,18 @@ func (e *evidence) readRuns(o views.Options) {
 		}
 	}
 	e.countEnded(lastClass)
+}
+
+// within returns how many different samples of a sorted list are after the first
+// of a run: so often it must have gone on and come back meanwhile.
+func within(samples []int32, first, last int32) (n int) {
+	from, _ := slices.BinarySearch(samples, first+1)
+	for i := from; i < len(samples) && samples[i] <= last; i++ {
+		if i == from || samples[i] != samples[i-1] {
+			n++
+		}
+	}
+	return n
 }
 
 func (e *evidence) stateIn(run sampledata.Run) state {

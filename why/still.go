@@ -122,11 +122,32 @@ func (a *Answer) HeldUp() (all []Still) {
 	return all
 }
 
-// names reports whether a finding names where goroutines stand.
-func (f *Finding) names(s Still) bool {
+// Beside returns the goroutines that have not moved, of classes that
+// findings are about, if no finding says where they stand.
+func (a *Answer) Beside() (all []Still) {
+	for _, s := range a.NotMoved {
+		rests := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == s.Class })
+		if !rests && !s.Queue && !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.namesPlace(s) }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// namesPlace reports whether a finding says where goroutines stand.
+func (f *Finding) namesPlace(s Still) bool {
 	return f.Class == s.Class && f.Where.Function == s.Function ||
 		slices.ContainsFunc(slices.Concat(f.Behind, f.Others), func(p Part) bool {
-			return p.Name == s.Class && (p.Where == "" || p.Where == s.Function)
+			return p.Name == s.Class && p.Where == s.Function
+		})
+}
+
+// names reports whether a finding is about goroutines that stand, as far
+// as it says where.
+func (f *Finding) names(s Still) bool {
+	return f.namesPlace(s) ||
+		slices.ContainsFunc(slices.Concat(f.Behind, f.Others), func(p Part) bool {
+			return p.Name == s.Class && p.Where == ""
 		})
 }
 

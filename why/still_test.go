@@ -41,6 +41,49 @@ func TestStandstill(t *testing.T) {
 	}
 }
 
+// Who starts goroutines goes on, though each sample shows the same wait.
+func TestStartsShowMoves(t *testing.T) {
+	for _, starts := range []bool{true, false} {
+		s := newScene()
+		caller := s.spawn(1, "main.caller")[0]
+		waits := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
+		s.samples(t, 200, func(i int) {
+			s.is[caller] = s.at(waits, "main.caller", "example.com/pool/lib.(*Pool).Submit", "example.com/pool/lib.(*Pool).retrieve", "sync.(*Cond).Wait")
+			s.gone = append(s.gone, s.goroutines[1:]...)
+			if s.goroutines = s.goroutines[:1]; starts && i%20 == 10 {
+				child := s.Goroutine(sampledata.Goroutine{ID: int64(100 + i), Parent: 1, Start: s.function("main.task")})
+				s.is[child] = s.at(runs, "main.task")
+				s.goroutines = append(s.goroutines, child)
+			}
+		})
+		a := s.find(t)
+		if found := len(a.Findings) == 1 && a.Findings[0].Class == "go:main.caller"; found != starts || len(a.NotMoved) > 0 == starts {
+			t.Errorf("starts %t: %+v, not moved %+v", starts, briefly(a), a.NotMoved)
+		}
+	}
+}
+
+// Goroutines that have not moved, while others of their class go round,
+// stand beside the findings, unless these say where.
+func TestStillBesideFindings(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "main.client")
+	waits := sampledata.State{Run: sampledata.Waiting, Reason: "sync.Cond.Wait"}
+	s.samples(t, 200, func(i int) {
+		s.all(all, s.at(waits, "main.client", "example.com/pool/lib.(*Pool).Submit", "sync.(*Cond).Wait"))
+		s.is[all[0]] = s.at(reads, "main.client", "main.store", "os.(*File).Sync")
+		s.sometimes(i, 10, all[0], s.at(runs, "main.client", "main.parse"))
+	})
+	a := s.find(t)
+	if beside := a.Beside(); len(a.Findings) == 0 || len(beside) != 1 || beside[0].Count != 3 {
+		t.Errorf("%+v, beside %+v, %+v, %+v", briefly(a), beside, a.NotMoved, a.Resting)
+	}
+	a.Findings[0].Where.Function = a.NotMoved[0].Function
+	if beside := a.Beside(); len(beside) != 0 {
+		t.Errorf("told twice: %+v", beside)
+	}
+}
+
 // Who can't write is why others of its package stand still, and
 // comes first.
 func TestStandstillBehindAWriter(t *testing.T) {

@@ -298,6 +298,11 @@ func (y *Why) rest(b *strings.Builder) {
 			resting = append(resting, text+")")
 		}
 	}
+	for _, s := range y.Beside() {
+		if s.Count >= manyStill {
+			still = append(still, termtext.Sprintf("%d of %s, in %s", s.Count, s.Class, s.Function))
+		}
+	}
 	var sentences []string
 	for _, of := range []struct {
 		title   string
