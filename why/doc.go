@@ -32,7 +32,8 @@
 //	slow_calls.go    the slowest calls of a function beside the others
 //	conclude.go      what is left if each finding that another one explains is left out, in order
 //	gain.go          what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
-//	                 gain_trace.go whose time is a cost, gain_crowded.go when CPUs lack; without.go,
+//	                 gain_trace.go whose time is a cost, gain_along.go who gets more to do, too,
+//	                 gain_crowded.go when CPUs lack; without.go,
 //	                 of a cost that somebody names
 //	answer.go        the answer: kind_table.go has the kinds of findings; settled.go, if it is sure
 //	probed.go        what the samples say of functions that were probed; measured.go, what probes do

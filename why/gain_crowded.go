@@ -23,8 +23,6 @@ func (b *tracer) withCPUs(g *Gain, t *traced) bool {
 	switch {
 	case s.noCPU <= foreignUse*(s.ran+s.noCPU):
 		return true
-	case g.Next != nil && g.Next.Centre == Processors:
-		return false // they may not be full then
 	case s.noCPU <= hampered*s.e.meanActive():
 		return true
 	case !b.code || g.Times == nil:

@@ -23,6 +23,7 @@ type moments struct {
 	waking   []int32    // the classes that sleep, and wake again and again
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
+	sent     map[delivery]float64
 }
 
 // A worker is a goroutine that works.
@@ -46,7 +47,7 @@ const (
 func newMoments(s *searcher) *moments {
 	e := s.e
 	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
-		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside)}
+		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside), sent: e.sending()}
 	m.others, m.own = e.asksOthers(), e.ownConnections() > 0
 	for class := range int32(len(e.classes)) {
 		if s.wakesAgain(class) {

@@ -283,29 +283,32 @@ func (b *tracer) trace(class int32) *traced {
 	e, n := b.s.e, len(b.samples)
 	t := &traced{through: make([]hotspots.Observation, n), cpu: make([]hotspots.Observation, n),
 		left: make(sums), each: make(map[sampledata.GoroutineID]tally)}
-	own := newCentre(n)
+	own, cpus, along := newCentre(n), newCentre(n), b.along(class)
 	held := &heldLocks{b.moments, make(map[uint64]*centre)}
 	goroutines := e.mean(e.classes[class].life)
 	others := tally{}
 	for i, sample := range b.samples {
 		weight, running := b.weight(i), b.enter(i)
 		t.cpu[i] = hotspots.Observation{Weight: weight, Hits: running.target, Base: running.count}
-		processors := min(goroutines, float64(e.cpus.Processors[sample]))
-		own.enter(i, weight, processors)
+		processors := float64(e.cpus.Processors[sample])
+		own.enter(i, weight, min(goroutines, processors))
+		cpus.enter(i, weight, processors-float64(e.cpus.NoCPU[sample]))
 		through := &t.through[i]
 		through.Weight = weight
 		others.count += weight * running.count
 		for k := range b.workers {
 			w := &b.workers[k]
 			at := b.at(w)
-			runs := at.state.Doing.Executes()
+			runs, share := at.state.Doing.Executes(), b.share(w, 0)
+			if at.state.Doing == views.Executing {
+				cpus.add(i, along[at.class], share)
+			}
 			if at.class != class {
-				if c := &e.classes[at.class]; runs && !c.runtimes {
-					others.target += weight * (1 - b.share(w, 0))
+				if runs && !e.classes[at.class].runtimes {
+					others.target += weight * (1 - share)
 				}
 				continue
 			}
-			share := b.share(w, 0)
 			through.Base++
 			through.Hits += share
 			its := t.each[w.goroutine]
@@ -313,8 +316,7 @@ func (b *tracer) trace(class int32) *traced {
 			t.each[w.goroutine] = its
 			t.left[w.situation] += weight * (1 - share)
 			if runs {
-				own.used[i].Hits++
-				own.target[i].Hits += share
+				own.add(i, 1, share)
 			}
 			if at.state.Doing == views.AwaitingLock && !b.target[w.situation] {
 				if share, known := b.held(w, 0); known {
@@ -323,12 +325,12 @@ func (b *tracer) trace(class int32) *traced {
 			}
 		}
 	}
-	own.next = Next{Centre: Processors}
+	own.next, cpus.next = Next{Centre: Goroutines}, Next{Centre: Processors}
+	t.foreign, t.centres = others.mean(), held.centres()
 	if goroutines < e.processors {
-		own.next.Centre = Goroutines
+		t.centres = append(t.centres, own)
 	}
-	t.foreign = others.mean()
-	t.centres = append(held.centres(), own)
+	t.centres = append(t.centres, cpus)
 	return t
 }
 
@@ -366,6 +368,12 @@ func newCentre(moments int) *centre {
 func (c *centre) enter(moment int, weight, servers float64) {
 	o := hotspots.Observation{Weight: weight, Base: servers}
 	c.used[moment], c.target[moment] = o, o
+}
+
+// add adds a use of the centre in a moment, with the target's share.
+func (c *centre) add(moment int, use, share float64) {
+	c.used[moment].Hits += use
+	c.target[moment].Hits += use * share
 }
 
 // hits returns how many of the moments' goroutines were seen to
