@@ -141,9 +141,14 @@ func (s *searcher) heldUp(lack sums) (all []Part) {
 // they are started again and again.
 const manyStarted = 100
 
+// longWork is the CPU time of a goroutine, in nanoseconds, beside
+// which its start costs nothing.
+const longWork = 1e6
+
 // spawns returns the share of a class's goroutines that end, if they
 // are many, and most of the processor time goes to them, to others
-// that are started where they are, and to starting goroutines.
+// that are started where they are, and to starting goroutines. Each
+// has little of it.
 func (s *searcher) spawns(f *Finding) float64 {
 	class := s.classOf(f)
 	if class < 0 || !s.e.classes[class].isBrief() || handling.MatchString(f.Class) {
@@ -161,10 +166,26 @@ func (s *searcher) spawns(f *Finding) float64 {
 		func(at *situation) bool {
 			return at.class == class || started[at.class] || s.e.places.matches(at.state.Stack, startsGoroutine)
 		})
-	if have < explains*all {
+	if have < explains*all || have > longWork*float64(s.e.goroutinesBegun()) {
 		return 0
 	}
 	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)
+}
+
+// goroutinesBegun returns how many goroutines began in the span, by their
+// IDs, which rise, but for a few: most end before they are seen.
+func (e *evidence) goroutinesBegun() int {
+	first, last := int64(0), int64(0)
+	for _, run := range e.r.Runs.All() {
+		id := e.r.Goroutines.At(run.Goroutine).ID
+		if run.First <= e.from {
+			first = max(first, id)
+		}
+		if run.First < e.to {
+			last = max(last, id)
+		}
+	}
+	return int(last - first)
 }
 
 // isBrief reports whether the goroutines of a class are started again

@@ -149,26 +149,36 @@ func TestReadyBesideOtherPrograms(t *testing.T) {
 }
 
 // Goroutines that soon end have the processors for which they wait, or
-// those that start them, just then: fewer goroutines would help.
+// those that start them, just then: fewer goroutines would help. Most
+// were not seen.
 func TestGoroutinesStartedAgainAndAgain(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
-	for does, want := range map[string]bool{"main.split runtime.newproc": true, "main.split": false, "main.join": false} {
+	for _, c := range []struct {
+		does string
+		each int64 // by IDs, how many begin for each that is seen
+		want bool
+	}{
+		{"main.split runtime.newproc", 10, true},
+		{"main.split runtime.newproc", 1, false},
+		{"main.split", 10, false},
+		{"main.join", 10, false},
+	} {
 		s := newScene()
 		starters := s.spawn(2, "main.work")
 		var brief []sampledata.GoroutineID
 		s.samples(t, 60, func(int) {
 			s.gone, brief = brief, nil
 			for range 40 {
-				brief = append(brief, s.Goroutine(sampledata.Goroutine{ID: int64(100 + s.Recording().Goroutines.Len()),
+				brief = append(brief, s.Goroutine(sampledata.Goroutine{ID: 100 + c.each*int64(s.Recording().Goroutines.Len()),
 					Start: s.function("main.split.func1"), Parent: 1, Site: sampledata.Site{Function: "main.split"}}))
 			}
 			s.all(brief, s.at(ready, "main.split.func1"))
-			s.all(starters, s.at(runs, append([]string{"main.work"}, strings.Fields(does)...)...))
+			s.all(starters, s.at(runs, append([]string{"main.work"}, strings.Fields(c.does)...)...))
 		})
 		f := newFinding(ProcessorKind)
 		f.Class = "go:main.split.func1"
-		if share := fixture.Must(newSearcher(s.Recording(), configured()))(t).spawns(f); share > isSign != want {
-			t.Errorf("those who start them are in %s: %v", does, share)
+		if share := fixture.Must(newSearcher(s.Recording(), configured()))(t).spawns(f); share > isSign != c.want {
+			t.Errorf("%+v: %v", c, share)
 		}
 	}
 }

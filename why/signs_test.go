@@ -79,7 +79,10 @@ func TestSpawns(t *testing.T) {
 	ready := sampledata.State{Run: sampledata.Runnable}
 	for range 60 {
 		s.all(busy, s.at(runs, "main.serve"))
-		pieces := s.spawn(8, "main.piece")
+		var pieces []sampledata.GoroutineID
+		for range 8 { // and 100 that were not seen
+			pieces = append(pieces, s.Goroutine(sampledata.Goroutine{ID: int64(100 * s.Recording().Goroutines.Len()), Start: s.function("main.piece")}))
+		}
 		for i, g := range pieces {
 			if s.is[g] = s.at(ready, "main.piece"); i < 3 {
 				s.is[g] = s.at(runs, "main.piece")
