@@ -25,7 +25,7 @@
 //	                 work meanwhile
 //	own_handlers.go  if the program gives itself the answers that it waits for
 //	signs.go         known patterns behind findings, and what helps then; deadlines.go, waits that all
-//	                 take as long
+//	                 take as long; answers.go, waits for answers on connections
 //	who.go           if few goroutines of the class, or a label, have most of a finding
 //	when.go          when a finding is true; phases.go, what is true only in a phase; companions.go,
 //	                 the monitors that go with it; course.go, how its verdict changed

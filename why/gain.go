@@ -141,7 +141,7 @@ func (f *Finding) silent() string {
 		return "most of its goroutines don't go on"
 	case f.Paced(), slices.Contains(f.Signs, holderPaced):
 		return "the limit may be meant"
-	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers):
+	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers), slices.Contains(f.Signs, ofReader):
 		return "what ends the wait may come from outside"
 	case f.guessed:
 		return "what ends the wait is only guessed"

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 
@@ -161,6 +160,7 @@ var signs = []sign{
 	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).losesPlaces),
 		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},
+	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).awaitsReader), ofReader, otherEnd},
 	{[]Kind{ChannelKind}, (*searcher).isAlone, nobodyElse, lookAtTimer},
 	{[]Kind{ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
@@ -274,36 +274,6 @@ func paces(s *searcher, f *Finding) float64 {
 	}
 	return shareWhere(f.Causes, limited)
 }
-
-// AwaitsServer says what goroutines do that have sent a request
-// over HTTP or gRPC.
-const AwaitsServer = "it waits for the answer of a server"
-
-// ofHTTP matches net/http, and modules that are copies of it.
-const ofHTTP = `(net/http|github\.com/imroc/req/v3|github\.com/(bogdanfinn|Danny-Dasilva)/fhttp)`
-
-// roundTrip matches the functions in which they wait.
-const roundTrip = `^` + ofHTTP + `\.(\(\*persistConn\)|\(\*http2ClientConn\))\.roundTrip$|` +
-	`^net/rpc\.\(\*Client\)\.Call$|` +
-	`^google\.golang\.org/grpc/internal/transport\.\(\*(ClientStream|Stream)\)\.waitOnHeader$`
-
-var inRoundTrip = regexp.MustCompile(roundTrip)
-
-// inRoundTrip reports whether goroutines wait there for the
-// answer to such a request.
-func (p *Place) inRoundTrip() bool { return inRoundTrip.MatchString(cmp.Or(p.Library, p.Function)) }
-
-// stream matches the functions that read from a stream of HTTP/2.
-var stream = regexp.MustCompile(`^(net/http\.\(\*http2pipe\)|golang\.org/x/net/http2\.\(\*pipe\))\.Read$`)
-
-func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.Function)) }
-
-// AwaitsServer reports whether a cause waits for the answer to
-// such a request.
-func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.inRoundTrip() }
-
-// sending matches the functions that write to a connection.
-const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 
 // keptAlive reports whether a leak is of the goroutines of a
 // client's connections.
