@@ -31,7 +31,7 @@ type Gain struct {
 
 // OfAll is why nothing is known of what a class would do without a
 // cost: nothing else was seen.
-const OfAll = "it is all that the class does"
+const OfAll = "it is all that the class was seen to do"
 
 // NoCPUs is why nothing is known of a class that would compute, if it
 // had the CPUs.
