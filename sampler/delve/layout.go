@@ -2,7 +2,6 @@ package delve
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 	"github.com/go-delve/delve/pkg/dwarf/op"
@@ -34,7 +33,7 @@ func newLayout(bi *proc.BinaryInfo, mem *memory) (*runtimeLayout, error) {
 		if err != nil {
 			return layout.Missing
 		}
-		return offset(t, path)
+		return layout.OffsetIn(t, path)
 	})}
 	for _, o := range []*layout.Offset{
 		&l.G.Size, &l.G.StackLo, &l.G.StackHi, &l.G.M, &l.G.SchedSP, &l.G.SchedPC, &l.G.SyscallSP,
@@ -53,33 +52,6 @@ func newLayout(bi *proc.BinaryInfo, mem *memory) (*runtimeLayout, error) {
 		_, l.labelsAreMaps = godwarf.ResolveTypedef(t).(*godwarf.MapType)
 	}
 	return l, l.variables(bi, mem)
-}
-
-// offset returns the offset of a field, given its path through
-// nested structs; the size of a type has the path "-".
-func offset(t godwarf.Type, path string) layout.Offset {
-	st, ok := godwarf.ResolveTypedef(t).(*godwarf.StructType)
-	switch {
-	case !ok:
-		return layout.Missing
-	case path == "-":
-		return layout.Offset(st.Size())
-	}
-	name, rest, nested := strings.Cut(path, ".")
-	for _, f := range st.Field {
-		if f.Name != name {
-			continue
-		}
-		at := layout.Offset(f.ByteOffset)
-		if nested {
-			inner := offset(f.Type, rest)
-			if at += inner; !inner.Has() {
-				return layout.Missing
-			}
-		}
-		return at
-	}
-	return layout.Missing
 }
 
 // variables finds the addresses of the runtime's variables, and reads the

@@ -1,14 +1,11 @@
 package variable
 
 import (
-	"debug/dwarf"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/cpprof/cpprof/internal/edit"
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
@@ -24,7 +21,6 @@ var ErrNoDebugInfo = errors.New("the program has no debug information: build it 
 type Info struct {
 	debug *debuginfo.Info
 	bias  uint64
-	types map[dwarf.Offset]godwarf.Type
 }
 
 // Open reads the debug information of an executable. Addresses
@@ -40,7 +36,7 @@ func Open(executable io.ReaderAt, bias uint64) (_ *Info, err error) {
 	if errors.Is(err, debuginfo.ErrNone) {
 		return nil, ErrNoDebugInfo
 	}
-	return &Info{debug: debug, bias: bias, types: map[dwarf.Offset]godwarf.Type{}}, err
+	return &Info{debug: debug, bias: bias}, err
 }
 
 // find finds the variable that a name begins with, and returns
@@ -89,14 +85,6 @@ func (in *Info) unknown(e *Expr, pkg string) error {
 		where += "; there is " + strings.Join(near, ", ")
 	}
 	return e.errorf(len(e.name), "%s", where)
-}
-
-// typeAt returns a type of the debug information.
-func (in *Info) typeAt(at dwarf.Offset) (godwarf.Type, error) {
-	if err := in.debug.CheckType(at); err != nil {
-		return nil, err
-	}
-	return godwarf.ReadType(in.debug.Data, 0, at, in.types)
 }
 
 // errorf returns an error that points at the end of its subject,

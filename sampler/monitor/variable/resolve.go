@@ -56,7 +56,7 @@ func (in *Info) Resolve(e *Expr) (_ *Place, err error) {
 		return nil, err
 	}
 	r := &resolver{e: e, place: Place{addr: v.Addr + in.bias}}
-	if r.typ, err = in.typeAt(v.Type); err != nil {
+	if r.typ, err = in.debug.GoType(v.Type); err != nil {
 		return nil, e.errorf(len(e.name), "its type can't be read: %v", err)
 	}
 	end := e.at + len(e.name)

@@ -3,6 +3,8 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"fmt"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 )
 
 // Limits of types: how many in a row may only stand for the next
@@ -15,18 +17,27 @@ const (
 
 // Type returns the type whose entry is at an offset.
 func (d *Info) Type(at dwarf.Offset) (dwarf.Type, error) {
-	if err := d.CheckType(at); err != nil {
+	if err := d.checkType(at); err != nil {
 		return nil, err
 	}
 	return d.Data.Type(at)
 }
 
-// CheckType returns an error if a type can't be read. Readers of
+// GoType returns the same type as Delve describes it, with the
+// kinds of Go.
+func (d *Info) GoType(at dwarf.Offset) (godwarf.Type, error) {
+	if err := d.checkType(at); err != nil {
+		return nil, err
+	}
+	return godwarf.ReadType(d.Data, 0, at, d.types)
+}
+
+// checkType returns an error if a type can't be read. Readers of
 // types overflow the stack, which no program survives, if types
 // stand for one another in a circle, or lead to others without
-// end. So CheckType looks at each entry that they would read,
+// end. So checkType looks at each entry that they would read,
 // once.
-func (d *Info) CheckType(at dwarf.Offset) error {
+func (d *Info) checkType(at dwarf.Offset) error {
 	found := 0
 	for todo := []dwarf.Offset{at}; len(todo) > 0 && d.unsound == nil; {
 		next := todo[len(todo)-1]

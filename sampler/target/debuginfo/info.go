@@ -38,11 +38,12 @@ var ErrNone = errors.New("no DWARF")
 type Info struct {
 	*dwarf.Data
 	Units   []*Unit
-	globals map[string][]Global   // by package
-	sound   map[dwarf.Offset]bool // types that CheckType has looked at
-	unsound error                 // why types can't be read
-	loc     *loclist.Dwarf2Reader // DWARF 4
-	lists   *loclist.Dwarf5Reader // DWARF 5
+	globals map[string][]Global           // by package
+	types   map[dwarf.Offset]godwarf.Type // those that GoType has read
+	sound   map[dwarf.Offset]bool         // types that checkType has looked at
+	unsound error                         // why types can't be read
+	loc     *loclist.Dwarf2Reader         // DWARF 4
+	lists   *loclist.Dwarf5Reader         // DWARF 5
 	addrs   *godwarf.DebugAddrSection
 }
 
@@ -85,7 +86,8 @@ func Read(f *elf.File) (d *Info, err error) {
 	if parts["info"] == nil {
 		return nil, ErrNone
 	}
-	d = &Info{globals: map[string][]Global{}, sound: map[dwarf.Offset]bool{}, addrs: godwarf.ParseAddr(parts["addr"]),
+	d = &Info{globals: map[string][]Global{}, types: map[dwarf.Offset]godwarf.Type{},
+		sound: map[dwarf.Offset]bool{}, addrs: godwarf.ParseAddr(parts["addr"]),
 		loc:   loclist.NewDwarf2Reader(parts["loc"], 8),
 		lists: loclist.NewDwarf5Reader(parts["loclists"])}
 	if d.Data, err = dwarf.New(parts["abbrev"], nil, nil, parts["info"], nil, nil,
@@ -266,8 +268,8 @@ func (d *Info) Globals(pkg string) []Global {
 // Structs returns the structs of these names, as far as the
 // program has them. The runtime's own unit comes first: it has
 // the runtime's.
-func (d *Info) Structs(names map[string]bool) (map[string]*dwarf.StructType, error) {
-	found := map[string]*dwarf.StructType{}
+func (d *Info) Structs(names map[string]bool) (map[string]godwarf.Type, error) {
+	found := map[string]godwarf.Type{}
 	units := slices.Clone(d.Units)
 	if i := slices.IndexFunc(units, func(u *Unit) bool { return u.Name == "runtime" }); i > 0 {
 		units[0], units[i] = units[i], units[0]
@@ -278,11 +280,11 @@ func (d *Info) Structs(names map[string]bool) (map[string]*dwarf.StructType, err
 			if e.Tag != dwarf.TagStructType || !names[name] || found[name] != nil {
 				continue
 			}
-			t, err := d.Type(e.Offset)
+			t, err := d.GoType(e.Offset)
 			if err != nil {
 				return nil, err
 			}
-			if s, ok := t.(*dwarf.StructType); ok && s.ByteSize > 0 && !s.Incomplete {
+			if s, ok := t.(*godwarf.StructType); ok && s.ByteSize > 0 && !s.Incomplete {
 				found[name] = s
 			}
 			if len(found) == len(names) {

@@ -1,10 +1,11 @@
 package layout
 
 import (
-	"debug/dwarf"
 	"debug/elf"
 	"fmt"
 	"strings"
+
+	"github.com/go-delve/delve/pkg/dwarf/godwarf"
 
 	"github.com/cpprof/cpprof/sampler/target/debuginfo"
 )
@@ -24,7 +25,7 @@ func FromELF(f *elf.File) (l *Layout, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading DWARF: %w", err)
 	}
-	l = Of(func(name, field string) Offset { return offsetIn(found["runtime."+name], field) })
+	l = Of(func(name, field string) Offset { return OffsetIn(found["runtime."+name], field) })
 	l.Source = FromDWARF
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("reading DWARF: %w", err)
@@ -32,27 +33,29 @@ func FromELF(f *elf.File) (l *Layout, err error) {
 	return l, nil
 }
 
-// offsetIn follows a path of field names in a struct.
-func offsetIn(s *dwarf.StructType, path string) Offset {
+// OffsetIn follows a path of names of fields through nested
+// structs. If the type does not have it, it returns Missing.
+func OffsetIn(t godwarf.Type, path string) Offset {
+	st, ok := godwarf.ResolveTypedef(t).(*godwarf.StructType)
 	switch {
-	case s == nil:
+	case !ok:
 		return Missing
 	case path == sizeField:
-		return Offset(s.ByteSize)
+		return Offset(st.Size())
 	}
 	name, rest, nested := strings.Cut(path, ".")
-	for _, f := range s.Field {
+	for _, f := range st.Field {
 		if f.Name != name {
 			continue
 		}
-		if !nested {
-			return Offset(f.ByteOffset)
+		at := Offset(f.ByteOffset)
+		if nested {
+			inner := OffsetIn(f.Type, rest)
+			if at += inner; !inner.Has() {
+				return Missing
+			}
 		}
-		inner, _ := debuginfo.Underlying(f.Type).(*dwarf.StructType)
-		if at := offsetIn(inner, rest); at.Has() {
-			return Offset(f.ByteOffset) + at
-		}
-		return Missing
+		return at
 	}
 	return Missing
 }
