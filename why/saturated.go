@@ -5,6 +5,7 @@ import (
 
 	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/refine/hotspots"
+	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -28,6 +29,26 @@ const (
 	saturated = "it is at work most of the time, one thing after another: others may wait for it"
 	inTurns   = "most of the time, one of them is at work, and hardly ever two: others may wait for it"
 )
+
+// inOrder is the sign of one goroutine of a library that calls the
+// program for one thing after another.
+const inOrder = "one goroutine of a library handles one thing after another: what comes next may wait for it"
+
+// handlesInOrder reports whether a finding is about such a goroutine,
+// which hardly rests.
+func (s *searcher) handlesInOrder(f *Finding) bool {
+	class := s.classOf(f)
+	if class < 0 || len(f.Behind) > 0 || f.Kind == ChannelKind && !f.Where.inRoundTrip() {
+		return false
+	}
+	c := &s.e.classes[class]
+	if c.ended >= 3 || s.e.mean(c.life) >= 1.5 || s.e.mean(c.active) < saturation {
+		return false
+	}
+	path, main := s.pathOf(f.Where.stack), s.modules.Main()
+	ofMain := func(of sampledata.FunctionID) bool { return s.modules.Of(of) == main }
+	return !ofMain(path[0]) && slices.ContainsFunc(path, ofMain)
+}
 
 // isServer reports whether a finding is about one goroutine at a
 // time that does what others may wait for: work, or a wait for

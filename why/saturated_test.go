@@ -313,3 +313,28 @@ func TestCodeWhileOthersOfItsClassWait(t *testing.T) {
 		}
 	}
 }
+
+// One goroutine of a library that calls the program for one thing after
+// another holds up what comes next, though nobody is seen to wait.
+func TestHandlesInOrder(t *testing.T) {
+	for _, c := range []struct {
+		workers int
+		loop    string
+		want    bool
+	}{
+		{1, "example.com/rpc/lib.(*Conn).readMessages", true},
+		{3, "example.com/rpc/lib.(*Conn).readMessages", false},
+		{1, "main.readMessages", false},
+	} {
+		s := newScene()
+		all := s.spawn(c.workers, c.loop)
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(selects, c.loop, "main.lookup", "main.fetch", "net/http.(*Client).Do", "net/http.(*persistConn).roundTrip"))
+			s.some(i, 20, all, s.at(runs, c.loop, "main.lookup"))
+		})
+		a := s.find(t)
+		if len(a.Findings) == 0 || slices.Contains(a.Findings[0].Signs, inOrder) != c.want {
+			t.Errorf("%+v: %+v", c, briefly(a))
+		}
+	}
+}

@@ -163,6 +163,8 @@ var signs = []sign{
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).awaitsReader), ofReader, otherEnd},
 	{[]Kind{ChannelKind}, (*searcher).isAlone, nobodyElse, lookAtTimer},
 	{[]Kind{ConditionKind}, (*searcher).isAlone, nobodyElse, ""},
+	{[]Kind{ComputeKind, SystemCallKind, IOKind, BlockingKind, ForeignKind, SleepKind, ChannelKind},
+		is((*searcher).handlesInOrder), inOrder, ""},
 	{[]Kind{LeakKind}, leaksIn(views.AwaitingLock),
 		"they wait for a lock", "hold it for less time, or start fewer of them"},
 	{[]Kind{LeakKind}, is(keptAlive),
