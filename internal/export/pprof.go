@@ -131,17 +131,12 @@ func differences(s *Subject) (*calltree.Tree, error) {
 	for metric := range 3 {
 		built.SetDenominator(metric, main.Denominator)
 	}
-	at := make([]int32, t.Len())
-	for n := range int32(t.Len()) {
-		if n > 0 {
-			at[n] = built.Child(at[t.Parents()[n]],
-				built.Symbols().Intern(t.Symbols().Name(t.Funcs()[n])))
-		}
-		now, before := main.Own(n), b.Main().Own(n)
+	for n, node := range built.AddNodes(t) {
+		now, before := main.Own(int32(n)), b.Main().Own(int32(n))
 		before.Mul(before, scale)
-		built.AddRat(1, at[n], now)
-		built.AddRat(2, at[n], before)
-		built.AddRat(0, at[n], new(big.Rat).Sub(now, before))
+		built.AddRat(1, node, now)
+		built.AddRat(2, node, before)
+		built.AddRat(0, node, new(big.Rat).Sub(now, before))
 	}
 	return built.Tree()
 }

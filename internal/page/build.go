@@ -54,10 +54,7 @@ func (b *build) make() error {
 	}
 	switch {
 	case b.Tree != nil && b.Against.Recording != nil:
-		x, y := b.Tree.Sides()
-		if err := b.comparison(x, y, b.Title); err != nil {
-			return err
-		}
+		b.comparison(b.Tree, b.Title)
 	case b.Tree != nil:
 		b.untimed(untimed(b.Tree), b.Title)
 	case b.Recording.Profile != nil:
@@ -85,38 +82,37 @@ func (b *build) untimed(t *tree, title string) {
 
 // profile adds the view of another tool's profile.
 func (b *build) profile() error {
-	v, err := views.Server(b.Recording, b.Options)
-	if err != nil {
-		return err
-	}
 	title := b.Recording.Profile.Title
 	if b.Against.Recording == nil {
+		v, err := views.Server(b.Recording, b.Options)
+		if err != nil {
+			return err
+		}
 		b.untimed(untimed(v.Tree), title)
 		return nil
 	}
-	other, err := views.Server(b.Against.Recording, b.Options)
+	c, err := views.Compare(views.Named{Name: b.Name, Recording: b.Recording}, b.Against,
+		b.Options, views.Server)
 	if err != nil {
 		return err
 	}
-	if x, y := v.Tree.Main().Unit, other.Tree.Main().Unit; x != y {
-		return fmt.Errorf("it counts %s, and %s counts %s: they can't be compared",
-			x, b.Against.Name, y)
+	both, err := c.Merge()
+	if err != nil {
+		return err
 	}
-	return b.comparison(v.Tree, other.Tree, title)
+	b.comparison(both.Tree, title)
+	return nil
 }
 
-// comparison adds the tree of two recordings, which has only
-// sums, and its view.
-func (b *build) comparison(x, y *calltree.Tree, title string) error {
-	t, err := comparedSums(x, y)
-	if err != nil {
-		return err
-	}
+// comparison adds a tree of calltree.Merge, which has only sums,
+// and its view.
+func (b *build) comparison(both *calltree.Tree, title string) {
+	x, y := both.Sides()
+	other := untimed(y).side
 	m := x.Main()
 	b.h.Unit, b.h.Measure, b.h.Counted = m.Unit, m.Name, m.Hits() != m
 	b.h.Against = b.Against.Name
-	b.untimed(t, title)
-	return nil
+	b.untimed(&tree{Tree: x, side: untimed(x).side, against: &other}, title)
 }
 
 // histories adds the Server View, and the Thread Views of all classes.

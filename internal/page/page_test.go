@@ -16,6 +16,8 @@ import (
 
 	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/internal/synthetic"
+	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/sampledata/interchange"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
 	"github.com/klauspost/compress/flate"
@@ -129,6 +131,34 @@ func TestContents(t *testing.T) {
 	data = fixture.Must(Data(p))(t)
 	if h := headerOf(t, data); len(h.Views) != 1 || h.Views[0].Title != "a part" || h.Slices != 0 || h.Trees[0].Side.Sums == 0 {
 		t.Errorf("%+v, %d slices, %+v", h.Views, h.Slices, h.Trees)
+	}
+}
+
+// A page of two profiles has the stacks of both. It is refused
+// if they count different things.
+func TestTwoProfiles(t *testing.T) {
+	profile := func(root, unit string, names ...string) *sampledata.Recording {
+		b := calltree.NewBuilder(new(calltree.Symbols), root, "space", unit)
+		for i, name := range names {
+			b.Add(0, b.Stack(name), int64(i+1), 1)
+		}
+		return fixture.Must(interchange.Profile(fixture.Must(b.Tree())(t)))(t)
+	}
+	p := &Page{Name: "new.pb.gz", Recording: profile(calltree.RootName, "bytes", "f", "g")}
+	p.Against = views.Named{Name: "old.pb.gz", Recording: profile(calltree.RootName, "bytes", "g", "h", "k")}
+	h := headerOf(t, fixture.Must(Data(p))(t))
+	// with a sum of the whole on each side
+	if tree := h.Trees[0]; h.Against != "old.pb.gz" || tree.Nodes != 5 || tree.Side.Sums != 3 || tree.Against == nil || tree.Against.Sums != 4 {
+		t.Errorf("against %q: %+v, %+v", h.Against, tree, tree.Against)
+	}
+	for want, other := range map[string]*sampledata.Recording{
+		"the view of new.pb.gz is of *, and that of old.pb.gz is of main": profile("main", "bytes", "g"),
+		"is of * in bytes, the other of * in objects":                     profile(calltree.RootName, "objects", "g"),
+	} {
+		p.Against.Recording = other
+		if _, err := Data(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/exact"
+	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/sampledata"
 	"github.com/cpprof/cpprof/views"
 	"github.com/cpprof/cpprof/views/calltree"
@@ -131,68 +132,19 @@ func timesRounded(x *big.Rat, parts *big.Int) *big.Int {
 	return exact.Nearest(new(big.Rat).Mul(x, new(big.Rat).SetInt(parts)))
 }
 
-// united returns one tree for the nodes of two trees, and, for
-// each node of either tree, its node in the new one.
-func united(a, b *calltree.Tree) (t *calltree.Tree, ofA, ofB []int32, err error) {
-	u := calltree.NewBuilder(new(calltree.Symbols), a.Root(), a.Main().Name, a.Main().Unit)
-	ofA, ofB = grow(u, a), grow(u, b)
-	t, at, err := u.Numbered()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	for _, of := range [][]int32{ofA, ofB} {
-		for i := range of {
-			of[i] = at[of[i]]
-		}
-	}
-	return t, ofA, ofB, nil
-}
-
-// grow adds the nodes of a tree to a builder, and returns the
-// builder's node for each.
-func grow(u *calltree.Builder, t *calltree.Tree) []int32 {
-	at := make([]int32, t.Len())
-	for n := int32(1); int(n) < t.Len(); n++ {
-		at[n] = u.Child(at[t.Parents()[n]], u.Symbols().Intern(t.Symbols().Name(t.Funcs()[n])))
-	}
-	return at
-}
-
 // compared returns the tree of two histories: of the first one
 // with its spells, of the other one with its sums.
 func compared(a, b *views.History, weights sampledata.Weights) (*tree, error) {
-	t, ofA, ofB, err := united(a.Tree, b.Tree)
+	m := a.Tree.Main()
+	u := calltree.NewBuilder(new(calltree.Symbols), a.Tree.Root(), m.Name, m.Unit)
+	ofA, ofB := u.AddNodes(a.Tree), u.AddNodes(b.Tree)
+	t, at, err := u.Numbered()
 	if err != nil {
 		return nil, err
 	}
-	other := total(b, ofB, weights)
-	return &tree{Tree: t, side: sideOf(a, ofA), against: &other}, nil
-}
-
-// comparedSums returns the tree of two views that have only sums.
-func comparedSums(a, b *calltree.Tree) (*tree, error) {
-	t, ofA, ofB, err := united(a, b)
-	if err != nil {
-		return nil, err
+	numbered := func(nodes []int32) []int32 {
+		return lists.Each(nodes, func(n int32) int32 { return at[n] })
 	}
-	x, y := untimed(a).side, untimed(b).side
-	x.renumber(ofA)
-	y.renumber(ofB)
-	return &tree{Tree: t, side: x, against: &y}, nil
-}
-
-// renumber replaces the nodes of a side that has only sums.
-func (s *side) renumber(nodes []int32) {
-	for i := range s.portions {
-		s.portions[i].Node = nodes[s.portions[i].Node]
-	}
-	slices.SortStableFunc(s.sums, func(a, b views.Sum) int {
-		return cmp.Compare(s.portions[a.Portion].Node, s.portions[b.Portion].Node)
-	})
-	portions := make([]views.Portion, len(s.sums))
-	for i := range portions {
-		portions[i] = s.portions[s.sums[i].Portion]
-		s.sums[i].Portion = int32(i)
-	}
-	s.portions = portions
+	other := total(b, numbered(ofB), weights)
+	return &tree{Tree: t, side: sideOf(a, numbered(ofA)), against: &other}, nil
 }

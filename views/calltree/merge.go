@@ -52,20 +52,26 @@ func Merge(a, b *Tree) (*Tree, error) {
 	return t, nil
 }
 
-// addTree adds the stacks of a tree, with the weights of its
-// first metric, to several metrics; and its hits, if counted is
-// set. It returns the builder's node for each node of the tree.
-func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
+// AddNodes adds the stacks of a tree without their weights. It
+// returns the builder's node for each node of the tree.
+func (b *Builder) AddNodes(t *Tree) []int32 {
 	fn := make([]Func, t.syms.Len())
 	for f := range fn {
 		fn[f] = b.syms.Intern(t.syms.Name(Func(f)))
 	}
 	at := make([]int32, t.Len())
+	for n := 1; n < len(at); n++ {
+		at[n] = b.Child(at[t.parent[n]], fn[t.fn[n]])
+	}
+	return at
+}
+
+// addTree is AddNodes, and adds the weights of the tree's first
+// metric to several metrics; and its hits, if counted is set.
+func (b *Builder) addTree(t *Tree, counted bool, metrics ...int) []int32 {
+	at := b.AddNodes(t)
 	m := t.Main()
 	for n := range at {
-		if n > 0 {
-			at[n] = b.Child(at[t.parent[n]], fn[t.fn[n]])
-		}
 		own := m.Ending(int32(n))
 		for _, metric := range metrics {
 			switch {
