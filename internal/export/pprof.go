@@ -66,7 +66,7 @@ func (s *Subject) wholeProfile() bool {
 
 func (s *Subject) pprof(p *placed) (*profile.Profile, error) {
 	r, err := interchange.DetailedProfile(p.tree,
-		interchange.Details{Call: p.call, Labels: newLabeller(p).labels, Round: true})
+		interchange.Details{Call: p.call, Labels: newLabeller(p).labels})
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@
 //   - one file for each format: recording.go, the recordings of cpprof record,
 //     and recordings as text; pprof.go, the profiles of go tool pprof and
 //     runtime/pprof (profile.proto): pprof_read.go reads the fields of a file
-//     and numbers the stacks (contexts.go), pprof_write.go writes one; trace.go,
+//     and numbers the stacks (weighed.go), pprof_write.go writes one; trace.go,
 //     execution traces: trace_goroutines.go follows their goroutines,
 //     trace_stacks.go reads their stacks, trace_calls.go finds calls;
 //     goroutines.go, the stacks of all goroutines that the runtime prints;

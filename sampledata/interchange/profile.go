@@ -10,10 +10,11 @@ import (
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-// Profile returns a call tree as the recording of a profile,
-// which loses nothing: a row for each stack that has a weight,
-// and a quantity for each metric. It fails if weights are too
-// large for 64 bits.
+// Profile returns a call tree as the recording of a profile: a
+// row for each stack that has a weight, and a quantity for each
+// metric. Weights are exact, unless their common denominator
+// does not fit 64 bits. Then they are rounded, and the quantity
+// says so. It fails if weights are too large for 64 bits.
 func Profile(t *calltree.Tree) (*sampledata.Recording, error) {
 	return DetailedProfile(t, Details{
 		Call: func(f calltree.Func) Call { return Call{Function: sampledata.Function{Name: t.Symbols().Name(f)}} },
@@ -25,8 +26,6 @@ type Details struct {
 	Call func(calltree.Func) Call
 	// of the stack that ends at a node; nil: stacks have no labels
 	Labels func(node int32) []sampledata.Label
-	// round weights whose common denominator does not fit 64 bits
-	Round bool
 }
 
 // A Call is what a frame stands for.
@@ -45,9 +44,7 @@ func DetailedProfile(t *calltree.Tree, d Details) (*sampledata.Recording, error)
 		m.rec.Profile.Root = root
 	}
 	for _, metric := range t.Metrics() {
-		if err := m.metric(metric); err != nil {
-			return nil, err
-		}
+		m.metric(metric)
 	}
 	if err := m.rows(); err != nil {
 		return nil, err
@@ -72,62 +69,53 @@ type column struct {
 }
 
 // metric adds a metric, and its hits if they are counted separately.
-func (m *profileMaker) metric(metric *calltree.Metric) error {
-	k, err := m.quantity(metric)
-	if err != nil || metric.Hits() == metric {
-		return err
+func (m *profileMaker) metric(metric *calltree.Metric) {
+	k := m.quantity(metric)
+	if metric.Hits() == metric {
+		return
 	}
-	hits, err := m.quantity(metric.Hits())
-	if err != nil {
-		return err
-	}
+	hits := m.quantity(metric.Hits())
 	q := m.rec.Profile.Quantities
 	q[hits].Part, q[k].Hits = true, hits
-	return nil
 }
 
 // quantity adds a metric, and returns the number of its
 // quantity. If its weights are not whole numbers, another
 // quantity has the rest of each: so other tools show weights
 // that are right but for that rest.
-func (m *profileMaker) quantity(metric *calltree.Metric) (number int, err error) {
+func (m *profileMaker) quantity(metric *calltree.Metric) int {
 	parts := big.NewInt(1)
 	for n := range int32(m.tree.Len()) {
 		if !metric.Integral() {
 			parts = exact.Multiple(parts, metric.Own(n).Denom())
 		}
 	}
-	round := !parts.IsInt64() && m.details.Round
+	round := !parts.IsInt64()
 	if round {
 		parts = big.NewInt(roundedParts)
 	}
-	if !parts.IsInt64() {
-		return 0, fmt.Errorf("the weights of %s are multiples of 1/%s: too fine for 64 bits",
-			metric.Name, parts)
-	}
 	p := m.rec.Profile
-	number = len(p.Quantities)
+	number := len(p.Quantities)
 	q := sampledata.Quantity{Name: metric.Name, Unit: metric.Unit, Parts: parts.Int64(),
 		Whole: metric.Denominator, Rounded: round}
 	m.columns = append(m.columns, column{metric, parts, false})
 	if q.Parts == 1 {
 		p.Quantities = append(p.Quantities, q)
-		return number, nil
+		return number
 	}
 	q.Rest = number + 1
 	m.columns = append(m.columns, column{metric, parts, true})
 	p.Quantities = append(p.Quantities, q, sampledata.Quantity{Name: metric.Name + "_rest",
 		Unit: fmt.Sprintf("1/%s %s", parts, metric.Unit), Parts: 1, Part: true})
-	return number, nil
+	return number
 }
 
 // rows adds the stacks that have a weight.
 func (m *profileMaker) rows() error {
 	contexts := make([]int32, m.tree.Len())
-	contexts[0] = -1
 	for n := range int32(m.tree.Len()) {
 		if n > 0 {
-			contexts[n] = m.contexts.call(contexts[m.tree.Parents()[n]],
+			contexts[n] = m.under(contexts[m.tree.Parents()[n]],
 				m.placeOf(m.tree.Funcs()[n]))
 		}
 		values, any, err := m.values(n)

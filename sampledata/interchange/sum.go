@@ -105,10 +105,8 @@ func (s *summing) add(r *sampledata.Recording) error {
 	from := lists.Each(p.Quantities, // by quantity of the sum
 		func(q sampledata.Quantity) int { return quantity(r.Profile, q) })
 	for i, stack := range r.Profile.Stacks {
-		at := summedRow{-1, s.labels.LabelSet(r.LabelSets[r.Profile.Labels[i]])}
-		if stack >= 0 {
-			at.context = contexts[stack]
-		}
+		labels := s.labels.LabelSet(r.LabelSets[r.Profile.Labels[i]])
+		at := summedRow{contexts[stack+1], labels}
 		row := s.rows.Number(at)
 		if row == len(p.Stacks) {
 			s.weighing.add(at.context, at.labels, make([]int64, len(from))...)
@@ -128,16 +126,13 @@ func (s *summing) add(r *sampledata.Recording) error {
 }
 
 // contextsOf adds the stacks of a recording, and returns their
-// contexts in the sum.
+// contexts in the sum. The first is of NoStack, the others of
+// the recording's nodes.
 func (s *summing) contextsOf(r *sampledata.Recording) []int32 {
-	contexts := make([]int32, len(r.Nodes))
+	contexts := make([]int32, len(r.Nodes)+1)
 	for i, n := range r.Nodes {
-		above := int32(-1)
-		if n.Parent >= 0 {
-			above = contexts[n.Parent]
-		}
 		at := frame{s.function(r.Functions[n.Function]), n.Line, n.Inlined}
-		contexts[i] = s.contexts.call(above, s.places.Number(at))
+		contexts[i+1] = s.under(contexts[n.Parent+1], s.places.Number(at))
 	}
 	return contexts
 }

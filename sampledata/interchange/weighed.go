@@ -8,6 +8,7 @@ import (
 	"github.com/cpprof/cpprof/internal/intern"
 	"github.com/cpprof/cpprof/internal/memory"
 	"github.com/cpprof/cpprof/sampledata"
+	"github.com/cpprof/cpprof/views/calltree"
 )
 
 // A weighing makes the recording of a profile, stack by stack.
@@ -16,10 +17,13 @@ type weighing struct {
 	budget    *memory.Budget
 	functions intern.List[sampledata.Function, sampledata.FunctionID]
 	places    intern.List[frame, int32]
-	contexts  *contexts // of places
-	labels    *sampledata.Builder
-	stack     []int32 // of the row that is being added, the innermost place first
-	err       error   // the first, of the budget or of the depth of a stack
+	// the contexts of stacks, each a call at a place from another
+	// context; the root stands for no context
+	calls  *calltree.Calls
+	labels *sampledata.Builder
+	stack  []int32 // of the row that is being added, the innermost place first
+	path   []int32 // the contexts of the last stack, the outermost first
+	err    error   // the first, of the budget or of the depth of a stack
 }
 
 // A frame is a call as a node of a recording has it.
@@ -35,7 +39,7 @@ func newWeighing(budget *memory.Budget, quantities ...sampledata.Quantity) *weig
 			LabelSets: [][]sampledata.Label{nil}, HolderSets: [][]sampledata.GoroutineID{nil},
 			Profile: &sampledata.Profile{Quantities: quantities}, End: &sampledata.End{},
 		},
-		budget: budget, contexts: newContexts(),
+		budget: budget, calls: calltree.NewCalls(calltree.None),
 		labels: sampledata.NewBuilder(sampledata.Header{}),
 	}
 }
@@ -88,28 +92,55 @@ func (w *weighing) push(places ...int32) {
 
 // row ends a stack, and adds it with its values.
 func (w *weighing) row(labels []sampledata.Label, values ...int64) error {
-	before := w.contexts.len()
-	node := w.contexts.of(w.stack)
+	before := len(w.calls.List)
+	context := w.context()
 	w.stack = w.stack[:0]
-	w.add(node, w.labels.LabelSet(labels), values...)
-	w.take(sampleMemory + valueMemory*len(values) + contextMemory*(w.contexts.len()-before))
+	w.add(context, w.labels.LabelSet(labels), values...)
+	w.take(sampleMemory + valueMemory*len(values) + contextMemory*(len(w.calls.List)-before))
 	return w.err
+}
+
+// context returns the context of the stack; 0 for an empty one.
+// Stacks that follow each other often have the same outer
+// frames. context does not look them up again.
+func (w *weighing) context() int32 {
+	same, n := 0, len(w.stack)
+	for ; same < len(w.path) && same < n; same++ {
+		if int32(w.calls.List[w.path[same]].Func) != w.stack[n-1-same] {
+			break
+		}
+	}
+	w.path = w.path[:same]
+	at := int32(0)
+	if same > 0 {
+		at = w.path[same-1]
+	}
+	for i := n - 1 - same; i >= 0; i-- {
+		at = w.under(at, w.stack[i])
+		w.path = append(w.path, at)
+	}
+	return at
+}
+
+// under returns the context of a call at a place.
+func (w *weighing) under(above, place int32) int32 {
+	return w.calls.Number(calltree.Call{Parent: above, Func: calltree.Func(place)})
 }
 
 // add adds a row of the profile.
 func (w *weighing) add(context int32, labels sampledata.LabelSetID, values ...int64) {
 	p := w.rec.Profile
-	p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(context)),
+	p.Stacks, p.Labels, p.Values = append(p.Stacks, sampledata.NodeID(context-1)),
 		append(p.Labels, labels), append(p.Values, values...)
 }
 
 // recording returns the recording; first is the quantity to show
 // first, and value the only one to show, unless it is "".
 func (w *weighing) recording(first, value string) (*sampledata.Recording, error) {
-	calls, places := w.contexts.calls.List[1:], w.places.All
+	calls, places := w.calls.List[1:], w.places.All
 	w.rec.Functions = w.functions.All
 	w.functions = intern.List[sampledata.Function, sampledata.FunctionID]{}
-	w.places, w.contexts = intern.List[frame, int32]{}, nil
+	w.places, w.calls = intern.List[frame, int32]{}, nil
 	w.rec.Nodes = make([]sampledata.Node, 0, len(calls))
 	for _, c := range calls {
 		f := places[c.Func]
