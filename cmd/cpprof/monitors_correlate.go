@@ -27,7 +27,7 @@ func newCorrelateCommand(t terminal) *cobra.Command {
 		Long: `correlate shows how two metrics go together, sample by sample: Pearson's r, Spearman's rho, r of the
 steps from sample to sample, r without samples that lie far out, and how likely such an r is by
 chance; then the caveats. Of more than two metrics, it shows a matrix. 'cpprof monitors' lists what
-there is; 'cpprof suggest' ranks everything by how it goes with one metric.
+there is; 'cpprof monitors suggest' ranks everything by how it goes with one metric.
 
 With --over LIST, each span of neighbouring samples of the list counts once, such as each
 collection. With --with, each recording counts once.`,
