@@ -194,6 +194,9 @@ func (d Doing) OfChannel() bool { return d == Receiving || d == Selecting || d =
 // Words says what the goroutine does: "waits to send to a channel".
 func (d Doing) Words() string { return meanings[d].words }
 
+// MarshalText writes it in words.
+func (d Doing) MarshalText() ([]byte, error) { return []byte(d.Words()), nil }
+
 // Participle says the same of a wait as a participle: "waiting
 // to send to a channel".
 func (d Doing) Participle() string { return strings.Replace(d.Words(), "waits", "waiting", 1) }

@@ -17,32 +17,35 @@ import (
 // A Call is one activation of a function by one goroutine. If
 // the function calls itself, it is the outermost activation.
 type Call struct {
-	Goroutine   sampledata.GoroutineID // if Sampled
-	ID          int64                  // its number in the target
-	First, Last int32                  // the samples in it; see Sampled
-	Begin, End  time.Duration
+	Goroutine sampledata.GoroutineID `json:"-"`         // if Sampled
+	ID        int64                  `json:"goroutine"` // its number in the target
+	First     int32                  `json:"-"`         // the samples in it; see Sampled
+	Last      int32                  `json:"-"`
+	Begin     time.Duration          `json:"begin_ns"`
+	End       time.Duration          `json:"-"`
 
 	// Took is how long it took. If it is not whole, it took at
 	// least the least time.
-	Took Range
+	Took Range `json:"-"`
 
 	// It was under way when the recording began, or when it
 	// ended, or a window in which calls were timed.
-	CutBegin, CutEnd bool
+	CutBegin bool `json:"cut_begin,omitempty"`
+	CutEnd   bool `json:"cut_end,omitempty"`
 
 	// One sample has it: it took less than two intervals, and
 	// how long is not known.
-	Short bool
+	Short bool `json:"short,omitempty"`
 
 	// It may be several calls that followed one another: the
 	// goroutine came back to a wait, or was in the function in
 	// all samples of it, and ran. A loop in the function looks
 	// the same.
-	Several bool
+	Several bool `json:"-"`
 
-	Site   sampledata.Call // that made the call; empty for a goroutine's first function
-	Label  string          // that a source other than samples gave it
-	Values []int64         // of Table.Arguments
+	Site   sampledata.Call `json:"-"`                // that made the call; empty for a goroutine's first function
+	Label  string          `json:"label,omitempty"`  // that a source other than samples gave it
+	Values []int64         `json:"values,omitempty"` // of Table.Arguments
 }
 
 // Length returns how long the call took, as estimated: its ends
@@ -59,38 +62,42 @@ func (c *Call) bound() time.Duration {
 }
 
 // A Range is a time that is known to be between two.
-type Range struct{ Least, Most time.Duration }
+type Range struct {
+	Least time.Duration `json:"least_ns"`
+	Most  time.Duration `json:"most_ns,omitempty"` // 0: not known
+}
 
 // Whole reports whether the recording has the call from begin to end.
 func (c *Call) Whole() bool { return !c.CutBegin && !c.CutEnd }
 
 // A Table has the calls of a function.
 type Table struct {
-	Function  string
-	Calls     []Call // by what is known of their lengths, the longest first
-	Source    Source // the best one that the recording has
-	Note      string // what the source can't tell, for a person
-	Arguments []string
+	Function  string   `json:"function"`
+	Calls     []Call   `json:"-"`              // by what is known of their lengths, the longest first
+	Source    Source   `json:"source"`         // the best one that the recording has
+	Note      string   `json:"note,omitempty"` // what the source can't tell, for a person
+	Arguments []string `json:"arguments,omitempty"`
 
 	// How long calls were timed, in a number of windows. Of
 	// samples, that is all of the recording.
-	Covered, LongestWindow time.Duration
-	Windows                int
+	Covered       time.Duration `json:"covered_ns"`
+	LongestWindow time.Duration `json:"-"`
+	Windows       int           `json:"windows"`
 
 	// Interval is the mean time from one sample to the next.
 	// Both ends of a call are known to within one interval.
-	Interval time.Duration
-	Duration time.Duration // of the recording, or its part in the Span
+	Interval time.Duration `json:"interval_ns"`
+	Duration time.Duration `json:"duration_ns"` // of the recording, or its part in the Span
 
 	// Span is when the calls began. The zero Span is all of the recording.
-	Span views.Span
+	Span views.Span `json:"-"`
 
 	// Touching is the share of the time in calls, but for first
 	// ones, before which the goroutine had been outside in one
 	// sample only. If it is large, there were calls between
 	// which the goroutine was never seen outside: they count as
 	// one.
-	Touching float64
+	Touching float64 `json:"touching"`
 
 	// Chance is the share of the samples in calls of several
 	// samples that are as long as chance makes calls look: if
@@ -98,12 +105,12 @@ type Table struct {
 	// function as often as they do. Such calls are likely to be
 	// several. ByChance is the greatest number of samples of
 	// one.
-	Chance   float64
-	ByChance int
+	Chance   float64 `json:"chance"`
+	ByChance int     `json:"-"`
 
 	// Several is the share of the time in calls that may be
 	// several for what they show themselves.
-	Several float64
+	Several float64 `json:"several_share"`
 
 	recording *sampledata.Recording
 	windows   []sampledata.CallWindow // in which calls were timed; none: all the time

@@ -55,9 +55,11 @@ type Feature struct {
 // of the slow calls and of the rest.
 type Common struct {
 	Feature
-	Slow, Rest, Difference hotspots.Estimate
+	Slow       hotspots.Estimate `json:"slow"`
+	Rest       hotspots.Estimate `json:"rest"`
+	Difference hotspots.Estimate `json:"difference"`
 	// Meanwhile is what the holder of a lock does most of the time.
-	Meanwhile *Activity
+	Meanwhile *Activity `json:"-"`
 }
 
 // An Activity is what goroutines do in a function.

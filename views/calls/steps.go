@@ -10,21 +10,22 @@ import (
 
 // A Step is what the goroutine of a call did for some time.
 type Step struct {
-	At, Length time.Duration // since the recording's start
-	Doing      views.Doing
-	Function   string // that it was in, of the program if there is one
-	Line       int32
-	Lock       string // the lock that it waited for
-	Holders    []Holder
-	Certain    bool // they held the lock; otherwise they are candidates
+	At       time.Duration `json:"at_ns"` // since the recording's start
+	Length   time.Duration `json:"length_ns"`
+	Doing    views.Doing   `json:"does"`
+	Function string        `json:"function,omitempty"` // that it was in, of the program if there is one
+	Line     int32         `json:"line,omitempty"`
+	Lock     string        `json:"lock,omitempty"` // the lock that it waited for
+	Holders  []Holder      `json:"holders,omitempty"`
+	Certain  bool          `json:"certain,omitempty"` // they held the lock; otherwise they are candidates
 }
 
 // A Holder is a goroutine that another one waits for.
 type Holder struct {
-	ID       int64
-	Class    string
-	Doing    views.Doing // as the wait began
-	Function string
+	ID       int64       `json:"goroutine"`
+	Class    string      `json:"class,omitempty"`
+	Doing    views.Doing `json:"does"` // as the wait began
+	Function string      `json:"function,omitempty"`
 }
 
 // Steps returns what the goroutine of a call did, in order.
