@@ -24,7 +24,7 @@ func Path(recording string) string {
 // fs.ErrNotExist.
 func Load(recording string, kinds []Kind) (*State, error) {
 	path := Path(recording)
-	data, err := readFile(path)
+	data, err := files.Read(path, maxFile+1)
 	if err != nil {
 		return nil, fmt.Errorf("reading session: %w", err)
 	}
@@ -33,17 +33,6 @@ func Load(recording string, kinds []Kind) (*State, error) {
 		return nil, fmt.Errorf("reading session %s: %w", path, err)
 	}
 	return s, nil
-}
-
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	return files.Read(path, maxFile+1)
 }
 
 // Save writes the session of a recording, and replaces an
