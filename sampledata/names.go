@@ -21,6 +21,12 @@ func (l Layer) String() string    { return nameOf(layerNames, int(l)) }
 func (k Kind) String() string     { return nameOf(kindNames, int(k)) }
 func (c EndCause) String() string { return nameOf(endCauseNames, int(c)) }
 
+// MarshalText writes the name.
+func (l Layer) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// MarshalText writes the name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // nameOf returns the number if it has no name. Errors can then
 // show invalid values.
 func nameOf(names []string, i int) string {

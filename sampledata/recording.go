@@ -76,16 +76,17 @@ func (r *Recording) Held() []bool {
 
 // A Header says what was recorded, and how.
 type Header struct {
-	Command    []string // the target's command line
-	Executable string
-	PID        int64
-	Container  string // id of the container that it ran in; "" for none
-	GoVersion  string // "go1.26.1"
-	OS, Arch   string // of the target: "linux", "amd64"
-	GOMAXPROCS int32  // at the start; each sample has its own
-	Start      time.Time
-	Clock      string // that measured the samples' times: "monotonic"
-	Sampler    Settings
+	Command    []string  `json:"command"` // the target's command line
+	Executable string    `json:"-"`
+	PID        int64     `json:"pid"`
+	Container  string    `json:"container,omitempty"` // id of the container that it ran in; "" for none
+	GoVersion  string    `json:"go_version"`          // "go1.26.1"
+	OS         string    `json:"os"`                  // of the target: "linux"
+	Arch       string    `json:"arch"`                // "amd64"
+	GOMAXPROCS int32     `json:"gomaxprocs"`          // at the start; each sample has its own
+	Start      time.Time `json:"start"`
+	Clock      string    `json:"-"` // that measured the samples' times: "monotonic"
+	Sampler    Settings  `json:"-"`
 }
 
 // Settings are the options that the sampler ran with.

@@ -1,6 +1,8 @@
 package sampledata
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"iter"
 	"math"
@@ -13,16 +15,16 @@ type MonitorID int32
 // A Monitor says what the values of a series are. Monitors are
 // the same if they are ==; their names differ.
 type Monitor struct {
-	Name   string // never empty
-	Layer  Layer
-	Kind   Kind
-	Real   bool   // its values are floating-point numbers; not of a Nominal monitor
-	Unit   string // "ns", "bytes"; "" for a number of things
-	Source string // what it is read from, such as "/proc/PID/stat"
+	Name   string `json:"name"` // never empty
+	Layer  Layer  `json:"layer"`
+	Kind   Kind   `json:"kind"`
+	Real   bool   `json:"-"`      // its values are floating-point numbers; not of a Nominal monitor
+	Unit   string `json:"unit"`   // "ns", "bytes"; "" for a number of things
+	Source string `json:"source"` // what it is read from, such as "/proc/PID/stat"
 	// how often a value can change at most: "10ms", "once a
 	// collection"; "" if there is no such bound
-	Resolution string
-	Unmeasured string // why there are no values; "" if there may be some
+	Resolution string `json:"resolution"`
+	Unmeasured string `json:"unmeasured"` // why there are no values; "" if there may be some
 }
 
 // Layer is the layer of the system that a monitor observes. The
@@ -123,6 +125,24 @@ func (v Value) String() string {
 		return v.word
 	}
 	return "not measured"
+}
+
+// MarshalJSON writes an exact number or a word. Infinities, for
+// which JSON has no numbers, become words. What was not measured
+// is null.
+func (v Value) MarshalJSON() ([]byte, error) {
+	x, isNumber := v.Float()
+	switch {
+	case !v.Measured():
+		return []byte("null"), nil
+	case isNumber && !math.IsInf(x, 0):
+		return []byte(v.String()), nil
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // words stay as they are
+	err := e.Encode(v.String())
+	return b.Bytes(), err
 }
 
 // form returns the form of the monitor's values.

@@ -8,13 +8,14 @@ import (
 // SeriesStats sum a series up. A Value that can't be computed is
 // not measured.
 type SeriesStats struct {
-	Samples  int   // number of samples in which something was measured
-	Min, Max Value // not of a Nominal monitor
-	Last     Value // at the last sample
-	Rate     Value // of a Counter: its growth per second, from the first value to the last
+	Samples int   `json:"samples"` // number of samples in which something was measured
+	Min     Value `json:"min"`     // not of a Nominal monitor
+	Max     Value `json:"max"`
+	Last    Value `json:"last"` // at the last sample
+	Rate    Value `json:"rate"` // of a Counter: its growth per second, from the first value to the last
 	// of a Counter: how often it began again at a lower value;
 	// Rate ignores such a step
-	Restarts int
+	Restarts int `json:"restarts"`
 }
 
 // SeriesStats sums up one series of a recording.

@@ -3,6 +3,7 @@ package sampledata
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -13,25 +14,31 @@ import (
 )
 
 // A value that was not measured is not a number, and the largest
-// counts are exact.
+// counts are exact, in JSON too.
 func TestValue(t *testing.T) {
 	for _, c := range []struct {
 		v        Value
 		text     string
 		float    float64
 		isNumber bool
+		json     string
 	}{
-		{Value{}, "not measured", 0, false},
-		{Count(0), "0", 0, true},
-		{Count(math.MaxUint64), "18446744073709551615", 1 << 64, true},
-		{Number(math.MinInt64), "-9223372036854775808", -1 << 63, true},
-		{Real(0.1), "0.1", 0.1, true},
-		{Real(math.Inf(-1)), "-Inf", math.Inf(-1), true},
-		{Real(math.NaN()), "not measured", 0, false},
-		{Word("mark"), "mark", 0, false},
+		{Value{}, "not measured", 0, false, "null"},
+		{Count(0), "0", 0, true, "0"},
+		{Count(math.MaxUint64), "18446744073709551615", 1 << 64, true, "18446744073709551615"},
+		{Number(math.MinInt64), "-9223372036854775808", -1 << 63, true, "-9223372036854775808"},
+		{Real(0.1), "0.1", 0.1, true, "0.1"},
+		{Real(math.Inf(-1)), "-Inf", math.Inf(-1), true, `"-Inf"`},
+		{Real(math.NaN()), "not measured", 0, false, "null"},
+		{Word("mark"), "mark", 0, false, `"mark"`},
+		{Word("<12>"), "<12>", 0, false, `"<12>"`},
 	} {
 		if f, isNumber := c.v.Float(); c.v.String() != c.text || f != c.float || isNumber != c.isNumber {
 			t.Errorf("%+v is %q, %v, %v", c, c.v, f, isNumber)
+		}
+		text := fixture.Must(c.v.MarshalJSON())(t)
+		if got := strings.TrimSpace(string(text)); got != c.json {
+			t.Errorf("%+v is %s in JSON", c, got)
 		}
 	}
 	if (Value{}).Measured() || !Count(0).Measured() || Count(0) == Number(0) {

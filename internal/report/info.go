@@ -243,19 +243,12 @@ func cpusUsed(u metrics.Utilisation) string {
 
 // infoJSON is the output of InfoJSON.
 type infoJSON struct {
-	Command    []string  `json:"command"`
-	PID        int64     `json:"pid"`
-	Container  string    `json:"container,omitempty"` // its id
-	GoVersion  string    `json:"go_version"`
-	OS         string    `json:"os"`
-	Arch       string    `json:"arch"`
-	GOMAXPROCS int32     `json:"gomaxprocs"`
-	Start      time.Time `json:"start"`
-	Backend    string    `json:"backend"`
-	AskedHz    float64   `json:"asked_rate_hz"`
-	Wakes      string    `json:"wakes"`
-	Ended      string    `json:"ended"`
-	Locks      locksInfo `json:"locks"`
+	sampledata.Header
+	Backend string    `json:"backend"`
+	AskedHz float64   `json:"asked_rate_hz"`
+	Wakes   string    `json:"wakes"`
+	Ended   string    `json:"ended"`
+	Locks   locksInfo `json:"locks"`
 	sampledata.Stats
 	CPUs   *metrics.Utilisation `json:"cpus,omitempty"`
 	Series []seriesJSON         `json:"series"`
@@ -283,10 +276,7 @@ func InfoJSON(w io.Writer, r *sampledata.Recording) error {
 		return seenInfoJSON(w, r, waits)
 	}
 	info := infoJSON{
-		Command: h.Command, PID: h.PID, Container: h.Container,
-		GoVersion: h.GoVersion, OS: h.OS, Arch: h.Arch, GOMAXPROCS: h.GOMAXPROCS,
-		Start: h.Start, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz,
-		Wakes: h.Sampler.Wakes,
+		Header: h, Backend: h.Sampler.Backend, AskedHz: h.Sampler.RateHz, Wakes: h.Sampler.Wakes,
 		Ended: ending(r), Stats: r.Stats(), Basis: BasisOf(r), Locks: waits, Series: seriesOf(r),
 	}
 	if u, known := utilisation(r); known {

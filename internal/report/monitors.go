@@ -22,14 +22,9 @@ type Monitors struct {
 
 // A monitorRow is one monitor or metric. What is undefined is null.
 type monitorRow struct {
-	Name       string `json:"name"`
-	Layer      string `json:"layer"`
-	Kind       string `json:"kind"`
-	Expr       string `json:"expr"` // what the statistics are of: the rate of a counter
-	Unit       string `json:"unit"`
-	Source     string `json:"source"`
-	Resolution string `json:"resolution"`
-	Unmeasured string `json:"unmeasured"`
+	sampledata.Monitor
+	Kind string `json:"kind"`
+	Expr string `json:"expr"` // what the statistics are of: the rate of a counter
 	metrics.Stats
 	Restarts int      `json:"restarts"` // how often a counter began anew
 	Words    []string `json:"words,omitempty"`
@@ -39,9 +34,7 @@ func (m *Monitors) rows() []monitorRow { return lists.Each(m.Table.Monitors(), m
 
 func (m *Monitors) row(of *metrics.Monitor) monitorRow {
 	row := monitorRow{
-		Name: of.Name, Layer: of.Layer.String(), Kind: of.Kind.String(), Expr: of.Name,
-		Unit: of.Unit, Source: of.Source,
-		Resolution: of.Resolution, Unmeasured: of.Unmeasured, Stats: metrics.NoStats(0),
+		Monitor: of.Monitor, Kind: of.Kind.String(), Expr: of.Name, Stats: metrics.NoStats(0),
 	}
 	switch {
 	case of.Expr != "":
@@ -79,7 +72,7 @@ func (m *Monitors) Write(w io.Writer) {
 			missing = append(missing, r)
 		case r.Words != nil:
 			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.N), "", "", "", "", "",
-				r.Layer+": "+termtext.Printable(strings.Join(r.Words, ", ")))
+				r.Layer.String()+": "+termtext.Printable(strings.Join(r.Words, ", ")))
 		default:
 			t.add(termtext.Printable(r.Expr), strconv.Itoa(r.N), InUnit(r.Min, r.Unit),
 				InUnit(r.Median, r.Unit), InUnit(r.Mean, r.Unit),
@@ -97,7 +90,7 @@ func (m *Monitors) Write(w io.Writer) {
 
 // remark returns the layer of a monitor, and what else is to say.
 func (m *Monitors) remark(r monitorRow) string {
-	text := r.Layer
+	text := r.Layer.String()
 	if r.Kind == "metric" {
 		text = "= " + termtext.Printable(r.Source)
 	}
@@ -134,7 +127,7 @@ func (m *Monitors) writeMissing(w io.Writer, rows []monitorRow) {
 	termtext.Fprintf(w, "\nNot measured:\n")
 	t := table{}
 	for _, r := range rows {
-		t.add("  "+termtext.Printable(r.Name), r.Layer, termtext.Printable(r.Unmeasured))
+		t.add("  "+termtext.Printable(r.Name), r.Layer.String(), termtext.Printable(r.Unmeasured))
 	}
 	t.write(w)
 }
@@ -196,7 +189,7 @@ func (m *Monitors) WriteCSV(w io.Writer) error {
 	c.Row("name", "layer", "kind", "expr", "unit", "samples", "min", "median", "mean", "max",
 		"standard deviation", "sum", "ratio of sums", "restarts", "resolution", "source", "unmeasured")
 	for _, r := range m.rows() {
-		c.Row(r.Name, r.Layer, r.Kind, r.Expr, r.Unit, r.N, r.Min, r.Median, r.Mean, r.Max,
+		c.Row(r.Name, r.Layer.String(), r.Kind, r.Expr, r.Unit, r.N, r.Min, r.Median, r.Mean, r.Max,
 			r.Deviance, r.Sum, r.Ratio, r.Restarts, r.Resolution, r.Source, r.Unmeasured)
 	}
 	return c.End()

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -102,51 +101,19 @@ const (
 	fewReasons = 6
 )
 
-// seriesJSON is a series for JSON. Numbers that were not
-// measured are null.
+// seriesJSON is a series for JSON.
 type seriesJSON struct {
-	Name       string `json:"name"`
-	Layer      string `json:"layer"`
-	Kind       string `json:"kind"`
-	Unit       string `json:"unit"`
-	Source     string `json:"source"`
-	Resolution string `json:"resolution"`
-	Unmeasured string `json:"unmeasured"`
-	Samples    int    `json:"samples"`
-	Min        any    `json:"min"`
-	Max        any    `json:"max"`
-	Last       any    `json:"last"`
-	Rate       any    `json:"rate"` // of a counter: increase per second
-	Restarts   int    `json:"restarts"`
+	sampledata.Monitor
+	sampledata.SeriesStats
 }
 
 // seriesOf lists the series for JSON.
 func seriesOf(r *sampledata.Recording) []seriesJSON {
 	list := make([]seriesJSON, len(r.Series))
 	for i := range list {
-		m, s := &r.Series[i].Monitor, r.SeriesStats(sampledata.MonitorID(i))
-		list[i] = seriesJSON{
-			Name: m.Name, Layer: m.Layer.String(), Kind: m.Kind.String(), Unit: m.Unit,
-			Source: m.Source, Resolution: m.Resolution,
-			Unmeasured: m.Unmeasured, Samples: s.Samples, Min: valueOf(s.Min), Max: valueOf(s.Max),
-			Last: valueOf(s.Last),
-			Rate: valueOf(s.Rate), Restarts: s.Restarts,
-		}
+		list[i] = seriesJSON{r.Series[i].Monitor, r.SeriesStats(sampledata.MonitorID(i))}
 	}
 	return list
-}
-
-// valueOf converts a value for JSON: to an exact number or a
-// word. Infinities, for which JSON has no numbers, become words.
-func valueOf(v sampledata.Value) any {
-	x, isNumber := v.Float()
-	switch {
-	case !v.Measured():
-		return nil
-	case isNumber && !math.IsInf(x, 0):
-		return json.Number(v.String())
-	}
-	return v.String()
 }
 
 // Samples are the values of metrics, sample by sample, for JSON.
