@@ -99,8 +99,7 @@ func (a Aspect) Excludes(function string) bool {
 }
 
 // A Set is an ordered list of aspects, each name once. It does
-// not change: With and Without return new ones. The zero Set is
-// empty.
+// not change: With returns a new one. The zero Set is empty.
 type Set struct {
 	aspects []Aspect
 }
@@ -152,9 +151,6 @@ func (s *Set) With(more ...Aspect) *Set {
 	}
 	return t
 }
-
-// Without returns a set without the named aspect.
-func (s *Set) Without(name string) *Set { return s.With(Aspect{name: name}) }
 
 // Membership finds the aspects of all functions of a table; sets
 // are in the order of s.

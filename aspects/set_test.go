@@ -63,8 +63,8 @@ func TestSetOrder(t *testing.T) {
 	if got := strings.Join(s.Names(), " "); got != "@net @log @sql" {
 		t.Errorf("With changed its set: %s", got)
 	}
-	if got := strings.Join(u.Without("@sql").Names(), " "); got != "@net @own" {
-		t.Errorf("Without: %s", got)
+	if got := strings.Join(u.With(mustNew(t, "@sql")).Names(), " "); got != "@net @own" {
+		t.Errorf("without @sql: %s", got)
 	}
 	if _, ok := u.Lookup("@log"); ok {
 		t.Error("@log is there")

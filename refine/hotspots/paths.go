@@ -2,7 +2,6 @@ package hotspots
 
 import (
 	"cmp"
-	"math/big"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -33,11 +32,6 @@ type Paths struct {
 	// wherever they are called, though no path to them is. The
 	// highest cost comes first.
 	Deep []Starter
-
-	// Shown are the nodes of TopDown, except nodes with a callee
-	// that has 95 % of the cost or more. If a chain loses
-	// nothing, only its deepest node is shown.
-	Shown []int32
 }
 
 // A Starter is a function, with all stacks that have it.
@@ -45,10 +39,6 @@ type Starter struct {
 	Func calltree.Func
 	Stacks
 }
-
-// kept is the share of a node's cost that a callee has if
-// nothing is lost in the call.
-var kept = big.NewRat(95, 100)
 
 // FindPaths searches the call paths of a tree, in the goroutine
 // of the root. It is JBolt's algorithm (figure 4, with the deep
@@ -60,31 +50,19 @@ func FindPaths(t *calltree.Tree, test Test) Paths {
 	m := t.Main()
 	var found Paths
 	reached := make(map[calltree.Func]bool) // the last functions of bottlenecks
-	// by bottleneck: the highest cost of a callee that is one
-	best := make(map[int32]*big.Rat)
-	focus := make(map[int32]bool) // the root, and bottlenecks
+	focus := make(map[int32]bool)           // the root, and bottlenecks
 	focus[0] = true
 	for n := int32(1); int(n) < t.Len(); n++ {
 		parent := t.Parents()[n]
 		if !focus[parent] || t.BeginsPart(t.Funcs()[n]) && parent != 0 {
 			continue
 		}
-		total := m.Through(n)
-		switch test(m, Stacks{total, [][2]int32{{n, t.Ends()[n]}}}) {
+		switch test(m, Stacks{m.Through(n), [][2]int32{{n, t.Ends()[n]}}}) {
 		case Yes:
 			focus[n], reached[t.Funcs()[n]] = true, true
 			found.TopDown = append(found.TopDown, n)
-			if b := best[parent]; b == nil || b.Cmp(total.Weight) < 0 {
-				best[parent] = total.Weight
-			}
 		case Maybe:
 			found.Frontier = append(found.Frontier, n)
-		}
-	}
-	for _, n := range found.TopDown {
-		least := new(big.Rat).Mul(m.Cum(n), kept)
-		if b := best[n]; b == nil || b.Cmp(least) < 0 {
-			found.Shown = append(found.Shown, n)
 		}
 	}
 	for _, s := range inclusive(t) {

@@ -23,7 +23,8 @@ type searchCase struct {
 	Total, Threshold vectors.Rat
 	TopDown          []costedPath `json:"top_down"`
 	Deep             []costedPath
-	Shown            []string
+	// The vectors have it, but FindPaths does not find it.
+	Shown []string
 }
 
 // A costedPath is a call path and its cost.
