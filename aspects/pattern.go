@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/caret"
-	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 const (
@@ -43,28 +42,17 @@ type Pattern struct {
 }
 
 // A PatternError says what is wrong with a pattern, and at which position.
-type PatternError struct {
-	Pattern string
-	Offset  int // in bytes
-	Msg     string
-}
-
-func (e *PatternError) Error() string {
-	return "pattern: " + termtext.Printable(e.Msg) + "\n" + caret.Under(e.Pattern, e.Offset)
-}
-
-// TerminalText returns the message, which is printable.
-func (e *PatternError) TerminalText() string { return e.Error() }
+type PatternError = caret.Error
 
 // ParsePattern reads a pattern. Its errors are *PatternError.
 func ParsePattern(s string) (Pattern, error) {
 	p := Pattern{text: s}
 	fail := func(offset int, format string, args ...any) (Pattern, error) {
-		return Pattern{}, &PatternError{Pattern: s, Offset: offset,
+		return Pattern{}, &PatternError{What: "pattern: ", Text: s, Offset: offset,
 			Msg: fmt.Sprintf(format, args...)}
 	}
 	if len(s) > maxPattern {
-		return Pattern{}, &PatternError{Pattern: s[:20] + "...",
+		return Pattern{}, &PatternError{What: "pattern: ", Text: s[:20] + "...",
 			Msg: fmt.Sprintf("longer than %d bytes", maxPattern)}
 	}
 	if i := firstOdd(s); i >= 0 {

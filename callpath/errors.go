@@ -2,7 +2,6 @@ package callpath
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/caret"
 	"github.com/cpprof/cpprof/internal/termtext"
@@ -23,8 +22,7 @@ const shownBefore, shownAfter = 70, 30
 // Error returns the message, the expression, and a line with a
 // caret below the offending character.
 func (e *SyntaxError) Error() string {
-	before := cleaned(e.Input[:e.Offset])
-	after := cleaned(e.Input[e.Offset:])
+	before, after := []rune(e.Input[:e.Offset]), []rune(e.Input[e.Offset:])
 	if n := len(before) - shownBefore; n > 0 {
 		before = append([]rune("..."), before[n:]...)
 	}
@@ -37,21 +35,6 @@ func (e *SyntaxError) Error() string {
 
 // TerminalText returns the message, which is printable.
 func (e *SyntaxError) TerminalText() string { return e.Error() }
-
-// cleaned replaces every character that a terminal would not
-// show in one line.
-func cleaned(s string) []rune {
-	rs := []rune(s)
-	for i, r := range rs {
-		switch {
-		case r < ' ' || r == 0x7f:
-			rs[i] = ' '
-		case r >= 0x80 && r < 0xa0:
-			rs[i] = utf8.RuneError
-		}
-	}
-	return rs
-}
 
 // fail notes a mistake in the input, unless there was one before it.
 func (l *lexer) fail(offset int, format string, args ...any) {

@@ -85,6 +85,10 @@ func TestLongSyntaxErrorShowsAPiece(t *testing.T) {
 	if len(lines) != 3 || len(lines[1]) > 120 || lines[1][strings.Index(lines[2], "^")] != '(' {
 		t.Errorf("error:\n%v", err)
 	}
+	_, err = Parse("\"a\x1bb\n\" >")
+	if want := "\n    \"a\\x1bb\\x0a\" >\n"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error:\n%v\nwant %q in it", err, want)
+	}
 	if _, err := Parse(strings.Repeat("A ", maxInput)); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Errorf("a too long path: %v", err)
 	}

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/cpprof/cpprof/internal/caret"
-	"github.com/cpprof/cpprof/internal/termtext"
 )
 
 // An Expr is an expression that was read.
@@ -141,17 +140,4 @@ func (p *parser) errorf(format string, args ...any) error {
 }
 
 // An Error says what is wrong with an expression, and at which position.
-type Error struct {
-	Msg    string
-	Text   string
-	Offset int // in bytes
-}
-
-// Error returns the message, the expression, and a line with a
-// caret below the position.
-func (e *Error) Error() string {
-	return termtext.Printable(e.Msg) + "\n" + caret.Under(e.Text, e.Offset)
-}
-
-// TerminalText returns the message, which is printable.
-func (e *Error) TerminalText() string { return e.Error() }
+type Error = caret.Error
