@@ -1,18 +1,14 @@
 package aspects
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // A matcher finds the aspects of one function after another. It
 // tries only patterns whose literal beginning also begins the
 // function's name.
 type matcher struct {
-	heads   []string // sorted; the first is ""
-	parent  []int32  // by head: the longest other head that it begins with
-	entries [][]entry
-	marks   []mark // by aspect, of the last function
+	entries map[string][]entry // by the pattern's head
+	lengths []int              // of the heads, ascending
+	marks   []mark             // by aspect, of the last function
 	last    string
 	known   bool // marks are valid for last
 }
@@ -32,7 +28,7 @@ const (
 )
 
 func newMatcher(aspects []Aspect) *matcher {
-	byHead := map[string][]entry{"": nil}
+	m := &matcher{entries: make(map[string][]entry), marks: make([]mark, len(aspects))}
 	for i, a := range aspects {
 		for j := range a.patterns {
 			p := &a.patterns[j]
@@ -40,23 +36,14 @@ func newMatcher(aspects []Aspect) *matcher {
 			if p.exclude {
 				kind = excluded
 			}
-			byHead[p.head] = append(byHead[p.head], entry{int32(i), kind, p})
+			m.entries[p.head] = append(m.entries[p.head], entry{int32(i), kind, p})
 		}
 	}
-	m := &matcher{marks: make([]mark, len(aspects))}
-	for h := range byHead {
-		m.heads = append(m.heads, h)
+	for head := range m.entries {
+		m.lengths = append(m.lengths, len(head))
 	}
-	slices.Sort(m.heads)
-	m.parent = make([]int32, len(m.heads))
-	m.entries = make([][]entry, len(m.heads))
-	for i, h := range m.heads {
-		m.entries[i] = byHead[h]
-		m.parent[i] = int32(i) - 1
-		for p := &m.parent[i]; *p > 0 && !strings.HasPrefix(h, m.heads[*p]); {
-			*p = m.parent[*p]
-		}
-	}
+	slices.Sort(m.lengths)
+	m.lengths = slices.Compact(m.lengths)
 	return m
 }
 
@@ -81,20 +68,15 @@ func (m *matcher) inspect(function string) {
 	}
 }
 
-// markWith adds the marks of all patterns that match a name.
-// Among the heads that begin the name, each one begins the next
-// longer one. The longest begins the last head that does not
-// sort after the name.
+// markWith adds the marks of all patterns that match a name. It
+// looks up only the beginnings of the name that are as long as
+// some head.
 func (m *matcher) markWith(name string) {
-	i, found := slices.BinarySearch(m.heads, name)
-	if !found {
-		i--
-	}
-	for ; i >= 0; i = int(m.parent[i]) {
-		if !strings.HasPrefix(name, m.heads[i]) {
-			continue
+	for _, n := range m.lengths {
+		if n > len(name) {
+			break
 		}
-		for _, e := range m.entries[i] {
+		for _, e := range m.entries[name[:n]] {
 			if m.marks[e.aspect]&e.kind == 0 && e.pattern.matches(name) {
 				m.marks[e.aspect] |= e.kind
 			}

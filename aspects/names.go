@@ -2,6 +2,7 @@ package aspects
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -32,27 +33,14 @@ func CheckName(name string) (string, error) {
 }
 
 // plain undoes the linker's escapes in the last element of an
-// import path: "yaml%2ev3" is "yaml.v3".
+// import path: "yaml%2ev3" is "yaml.v3". A name with a "%" that
+// begins no escape stays as it is: no linker wrote it.
 func plain(name string) string {
-	if !strings.Contains(name, "%") {
-		return name
+	if unescaped, err := url.PathUnescape(name); err == nil {
+		return unescaped
 	}
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		if name[i] == '%' && i+2 < len(name) {
-			hi, lo := hexDigit(name[i+1]), hexDigit(name[i+2])
-			if hi >= 0 && lo >= 0 {
-				b.WriteByte(byte(hi<<4 | lo))
-				i += 2
-				continue
-			}
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
+	return name
 }
-
-func hexDigit(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
 
 // withoutLine removes ":42" from the end of a name.
 func withoutLine(name string) string {
