@@ -96,8 +96,8 @@ func BenchmarkZoom(b *testing.B) {
 	sortBy(list, (*Summary).Own)
 	for b.Loop() {
 		for _, s := range list[:10] {
-			ZoomTop(p, s, big.NewRat(1, 2))
-			ZoomBottom(p, s, big.NewRat(1, 2))
+			Zoom(s, big.NewRat(1, 2), (*Summary).Tops)
+			Zoom(s, big.NewRat(1, 2), (*Summary).Bottoms)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func BenchmarkFind(b *testing.B) {
 func BenchmarkSuggestRecursive(b *testing.B) {
 	p := NewSingle(largeTree())
 	for b.Loop() {
-		Recursive().Suggest(p)
+		p.Cycles()
 	}
 }
 

@@ -162,7 +162,12 @@ func TestExtendThenTrimIsTheSame(t *testing.T) {
 	})
 }
 
-// baseOverlap is CumOverlap for the base.
+// cumOverlap and baseOverlap return the overlaps with one list.
+func cumOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
+	cums, _ := p.Overlaps(s, list)
+	return cums[0]
+}
+
 func baseOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
 	_, bases := p.Overlaps(s, list)
 	return bases[0]
@@ -172,10 +177,10 @@ func TestOverlapIsSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := NewComparison(drawTree(t, "a", 0), drawTree(t, "b", 0), rapid.Bool().Draw(t, "per denominator"))
 		r, s := p.Summary(drawPath(t, "r")...), p.Summary(drawPath(t, "s")...)
-		if CumOverlap(p, r, s).Cmp(CumOverlap(p, s, r)) != 0 || baseOverlap(p, r, s).Cmp(baseOverlap(p, s, r)) != 0 {
+		if cumOverlap(p, r, s).Cmp(cumOverlap(p, s, r)) != 0 || baseOverlap(p, r, s).Cmp(baseOverlap(p, s, r)) != 0 {
 			t.Fatalf("overlap of %q and %q is not symmetric", r.Path(), s.Path())
 		}
-		if CumOverlap(p, r, r).Cmp(r.Cum()) != 0 {
+		if cumOverlap(p, r, r).Cmp(r.Cum()) != 0 {
 			t.Fatalf("%q does not overlap itself wholly", r.Path())
 		}
 	})
@@ -197,7 +202,7 @@ func TestOverlapIsThatOfTheDefinition(t *testing.T) {
 			want.Sub(want, b.total(below, paths...))
 			got := baseOverlap(p, p.Summary(path...), list...)
 			if below {
-				got = CumOverlap(p, p.Summary(path...), list...)
+				got = cumOverlap(p, p.Summary(path...), list...)
 			}
 			if got.Cmp(want) != 0 {
 				t.Fatalf("%q with %q: %s, want %s", path, paths[1:], got, want)
@@ -232,7 +237,7 @@ func TestZoomTopIsThePseudocode(t *testing.T) {
 		cutoff := big.NewRat(rapid.Int64Range(1, 150).Draw(t, "cutoff"), 100)
 		goal := new(big.Rat).Mul(cutoff, b.total(true, path))
 		want := b.zoomTop(path, goal, false)
-		got := ZoomTop(p, p.Summary(path...), cutoff)
+		got := Zoom(p.Summary(path...), cutoff, (*Summary).Tops)
 		if len(got) != len(want) {
 			t.Fatalf("%d summaries, want %q", len(got), want)
 		}

@@ -7,7 +7,7 @@
 //     sequence, has a base and a cum, and can be extended and trimmed at both ends; a profile has the totals of
 //     several summaries, in which overlap counts once. NewSingle makes it of a call tree, NewComparison
 //     of the difference of two (section 2.2).
-//  2. ZoomTop, ZoomBottom and ZoomTrim skip the steps that an expert would certainly take (section 2.3).
+//  2. Zoom and ZoomTrim skip the steps that an expert would certainly take (section 2.3).
 //  3. A Suggester lists summaries to start from.
 //  4. Find is the expert's whole loop, automatic: suggest, zoom, label, and again for the cost that is not yet covered.
 package hotspots

@@ -76,7 +76,7 @@ func (r *residual) next() *Summary {
 		return nil
 	}
 	start := r.profile.Summary(r.path(id)...)
-	reached, _ := zoomTo(r.profile, start, DefaultCutoff(), (*Summary).Tops)
+	reached, _ := zoomTo(start, DefaultCutoff(), (*Summary).Tops)
 	if reached.Cum().Sign() <= 0 {
 		reached = start // in a comparison, a caller may have got cheaper
 	}

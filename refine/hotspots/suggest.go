@@ -27,25 +27,6 @@ func singles(name, help string, by func(*Summary) *big.Rat) Suggester {
 	}}
 }
 
-// HighBase suggests single names by falling base, for a
-// bottom-up search. It takes their own cost, so that functions
-// and not typed times come first.
-func HighBase() Suggester {
-	return singles("HighBase", "falling own cost; for a bottom-up search", (*Summary).Own)
-}
-
-// HighCum suggests single names by falling cum, for a top-down search.
-func HighCum() Suggester {
-	return singles("HighCum", "falling cum; for a top-down search", (*Summary).Cum)
-}
-
-// Change suggests single names by the absolute value of the own
-// cost: in a comparison, the names that changed most.
-func Change() Suggester {
-	return singles("Change", "the largest difference of own cost, up or down; for a comparison",
-		func(s *Summary) *big.Rat { own := s.Own(); return own.Abs(own) })
-}
-
 // Typed suggests call sequences for one time type: it zooms up
 // from the time type, and suggests the callers of the result by
 // falling cum.
@@ -56,7 +37,7 @@ func Typed(timeType string) Suggester {
 			if s.Empty() {
 				return nil
 			}
-			reached, _ := zoomTo(p, s, DefaultCutoff(), (*Summary).Tops)
+			reached, _ := zoomTo(s, DefaultCutoff(), (*Summary).Tops)
 			list := reached.Tops()
 			if len(list) == 0 {
 				return []*Summary{reached}
@@ -66,17 +47,22 @@ func Typed(timeType string) Suggester {
 		}}
 }
 
-// Recursive suggests, for each recursive function, the cycle
-// that costs most below its second entry: the call sequence from
-// the function to itself.
-func Recursive() Suggester {
-	return Suggester{"Recursive",
-		"cycles of calls, from a function to itself, by cost", (*Trees).Cycles}
-}
-
-// Suggesters returns all suggesters, with Typed for :MONITOR.
+// Suggesters returns all suggesters, with Typed for :MONITOR. A
+// search begins with the first one.
+//
+// HighBase and Change take the own cost of a name, so that
+// functions and not typed times come first. Change takes its
+// absolute value: in a comparison, the names that changed most.
 func Suggesters() []Suggester {
-	return []Suggester{HighBase(), HighCum(), Typed(":MONITOR"), Recursive(), Change()}
+	change := func(s *Summary) *big.Rat { own := s.Own(); return own.Abs(own) }
+	return []Suggester{
+		singles("HighBase", "falling own cost; for a bottom-up search", (*Summary).Own),
+		singles("HighCum", "falling cum; for a top-down search", (*Summary).Cum),
+		Typed(":MONITOR"),
+		{"Recursive", "cycles of calls, from a function to itself, by cost", (*Trees).Cycles},
+		singles("Change", "the largest difference of own cost, up or down; for a comparison",
+			change),
+	}
 }
 
 // ParseSuggester returns a suggester by its name; "Typed" is

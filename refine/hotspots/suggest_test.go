@@ -7,12 +7,13 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/views/calltree"
 )
 
-func suggested(s Suggester, p *Trees) string {
+func suggested(list []*Summary) string {
 	var out []string
-	for _, e := range s.Suggest(p) {
+	for _, e := range list {
 		out = append(out, strings.Join(e.Path(), " "))
 	}
 	return strings.Join(out, ", ")
@@ -25,29 +26,30 @@ func TestSuggesters(t *testing.T) {
 	before := NewSingle(samples(t, "*", "10 a b", "20 c", "5 d"))
 	change := NewComparison(samples(t, "*", "12 a b", "11 c", "5 d"), samples(t, "*", "10 a b", "20 c", "5 d"), false)
 	for _, c := range []struct {
-		suggester Suggester
+		suggester string
 		profile   *Trees
 		want      string
 	}{
-		{HighBase(), before, "c, b, d, *, a"},
-		{HighCum(), before, "*, c, a, b, d"},
-		{HighBase(), change, "b, *, a, d, c"},
-		{Change(), change, "c, b, *, a, d"},
-		{HighBase(), single, "lock, work, walk, :MONITOR, :RUN, :unknown-holder, flush, go:flusher, go:worker, read, visit"},
-		{Typed(":MONITOR"), single, "work lock :MONITOR, read lock :MONITOR"},
-		{Typed(":WAIT"), single, ""},
-		{Recursive(), single, "visit walk visit, walk visit walk"},
-		{Recursive(), before, ""},
+		{"HighBase", before, "c, b, d, *, a"},
+		{"HighCum", before, "*, c, a, b, d"},
+		{"HighBase", change, "b, *, a, d, c"},
+		{"Change", change, "c, b, *, a, d"},
+		{"HighBase", single, "lock, work, walk, :MONITOR, :RUN, :unknown-holder, flush, go:flusher, go:worker, read, visit"},
+		{"Typed :MONITOR", single, "work lock :MONITOR, read lock :MONITOR"},
+		{"Typed :WAIT", single, ""},
+		{"Recursive", single, "visit walk visit, walk visit walk"},
+		{"Recursive", before, ""},
 	} {
-		if got := suggested(c.suggester, c.profile); got != c.want {
-			t.Errorf("%s: got %s, want %s", c.suggester.Name, got, c.want)
+		suggester := fixture.Must(ParseSuggester(c.suggester))(t)
+		if got := suggested(suggester.Suggest(c.profile)); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.suggester, got, c.want)
 		}
 	}
 }
 
 func TestCyclesAreWithinOneGoroutine(t *testing.T) {
 	p := NewSingle(samples(t, "go:a", "5 f lock :MONITOR go:b f :RUN", "7 g h g", "9 g i g", "1 f lock :MONITOR go:b k k :RUN"))
-	if got, want := suggested(Recursive(), p), "g i g, k k"; got != want {
+	if got, want := suggested(p.Cycles()), "g i g, k k"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

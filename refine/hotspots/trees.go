@@ -164,15 +164,9 @@ func (p *Trees) TotalCums(list ...*Summary) []*big.Rat {
 	return out
 }
 
-// CumOverlap returns how much of the cum of s is already in the
-// list (section 2.1): cum(s) + cum(list) - cum(s with list).
-func CumOverlap(p *Trees, s *Summary, list ...*Summary) *big.Rat {
-	cums, _ := p.Overlaps(s, list)
-	return cums[0]
-}
-
-// Overlaps returns the overlaps of the cum and of the base of a
-// summary (see CumOverlap) with each of several lists.
+// Overlaps returns for each of several lists how much of the cum
+// and of the base of s is already in it (section 2.1). For the
+// cum, that is cum(s) + cum(list) - cum(s with list).
 func (p *Trees) Overlaps(s *Summary, with ...[]*Summary) (cums, bases []*big.Rat) {
 	for _, list := range with {
 		cum, base := s.Cum(), s.Base()

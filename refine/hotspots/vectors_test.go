@@ -122,12 +122,12 @@ func checkQuery(t *testing.T, at string, p *Trees, q vectorQuery) {
 	all := append([]*Summary{s}, with...)
 	equal("total base", p.TotalBase(all...), q.TotalBase)
 	equal("total cum", totalCum(p, all), q.TotalCum)
-	equal("overlap", CumOverlap(p, s, with...), q.OverlapCum)
+	equal("overlap", cumOverlap(p, s, with...), q.OverlapCum)
 	if q.ZoomTop != nil {
-		samePaths(t, at+": zoom top", ZoomTop(p, s, DefaultCutoff()), *q.ZoomTop)
+		samePaths(t, at+": zoom top", Zoom(s, DefaultCutoff(), (*Summary).Tops), *q.ZoomTop)
 	}
 	if q.ZoomBottom != nil {
-		samePaths(t, at+": zoom bottom", ZoomBottom(p, s, DefaultCutoff()), *q.ZoomBottom)
+		samePaths(t, at+": zoom bottom", Zoom(s, DefaultCutoff(), (*Summary).Bottoms), *q.ZoomBottom)
 	}
 }
 

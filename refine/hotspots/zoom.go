@@ -11,24 +11,16 @@ import (
 // DefaultCutoff returns the paper's ratio for zooming, 0.95.
 func DefaultCutoff() *big.Rat { return big.NewRat(95, 100) }
 
-// ZoomTop returns the nearby top extensions of s by the paper's
+// Zoom returns the nearby extensions of s by the paper's
 // routine Zoom (section 2.3). It finds the fewest extensions,
 // those with the highest cum first, whose total cum is at least
 // cutoff times the cum of s. If there is only one, it goes on
 // with the extensions of that one, and so on. If no extensions
 // are enough, the result is the summary that zooming reached, or
-// empty if it is still s.
-func ZoomTop(p *Trees, s *Summary, cutoff *big.Rat) []*Summary {
-	return zoom(p, s, cutoff, (*Summary).Tops)
-}
-
-// ZoomBottom is ZoomTop for the bottom extensions.
-func ZoomBottom(p *Trees, s *Summary, cutoff *big.Rat) []*Summary {
-	return zoom(p, s, cutoff, (*Summary).Bottoms)
-}
-
-func zoom(p *Trees, s *Summary, cutoff *big.Rat, extensions func(*Summary) []*Summary) []*Summary {
-	reached, near := zoomTo(p, s, cutoff, extensions)
+// empty if it is still s. extensions is Summary.Tops or
+// Summary.Bottoms.
+func Zoom(s *Summary, cutoff *big.Rat, extensions func(*Summary) []*Summary) []*Summary {
+	reached, near := zoomTo(s, cutoff, extensions)
 	if len(near) == 0 && reached != s {
 		return []*Summary{reached}
 	}
@@ -37,12 +29,12 @@ func zoom(p *Trees, s *Summary, cutoff *big.Rat, extensions func(*Summary) []*Su
 
 // zoomTo returns the summary that zooming reached. It also
 // returns the extensions that together reach the cutoff, if any.
-func zoomTo(p *Trees, s *Summary, cutoff *big.Rat,
+func zoomTo(s *Summary, cutoff *big.Rat,
 	extensions func(*Summary) []*Summary) (reached *Summary, near []*Summary) {
 	goal := new(big.Rat).Abs(s.Cum())
 	goal.Mul(goal, cutoff)
 	for {
-		near = concentrated(p, extensions(s), goal)
+		near = concentrated(s.of, extensions(s), goal)
 		if len(near) != 1 {
 			return s, near
 		}

@@ -103,8 +103,8 @@ func (s *Shell) extensions() []near {
 	length := len(cur.Path())
 	tops, bottoms := cur.Tops(), cur.Bottoms()
 	if s.zooming {
-		tops, bottoms = hotspots.ZoomTop(s.profile, cur, s.cutoff),
-			hotspots.ZoomBottom(s.profile, cur, s.cutoff)
+		tops = hotspots.Zoom(cur, s.cutoff, (*hotspots.Summary).Tops)
+		bottoms = hotspots.Zoom(cur, s.cutoff, (*hotspots.Summary).Bottoms)
 	}
 	var out []near
 	for _, t := range tops {
@@ -167,10 +167,10 @@ func (s *Shell) overlap([]string) (string, error) {
 	before := new(big.Rat)
 	for i, total := range s.profile.TotalCums(all...) {
 		others := slices.Delete(slices.Clone(all), i, i+1)
+		overlaps, _ := s.profile.Overlaps(all[i], others)
 		line := termtext.Sprintf("%4d %9s %9s %9s  %s: ", i, s.percent(all[i].Cum()),
 			s.percent(new(big.Rat).Sub(total, before)),
-			s.percent(hotspots.CumOverlap(s.profile, all[i], others...)),
-			words.Quote(s.labels[i].name))
+			s.percent(overlaps[0]), words.Quote(s.labels[i].name))
 		s.entry(&b, line, all[i].Path())
 		before = total
 	}

@@ -68,7 +68,7 @@ func New(p *hotspots.Trees) *Shell {
 		Open:      func(name string) (io.ReadCloser, error) { return files.Open(name) },
 		Create:    func(name string) (io.WriteCloser, error) { return os.Create(name) },
 		profile:   p,
-		suggester: hotspots.HighBase(),
+		suggester: hotspots.Suggesters()[0],
 		cutoff:    hotspots.DefaultCutoff(),
 		limit:     defaultLimit,
 	}
