@@ -42,7 +42,8 @@ func (d *decoder) replace(key uint32, size int64) error {
 }
 
 // A dictionary has the strings of a recording, by their codes.
-// It keeps the error of the first code that it does not have.
+// It keeps the first error: of a code that it does not have, or
+// of a value that is not known.
 type dictionary struct {
 	texts []string
 	err   error
@@ -52,13 +53,27 @@ func (d *dictionary) text(code uint32) string {
 	if int64(code) < int64(len(d.texts)) {
 		return d.texts[code]
 	}
-	if d.err == nil {
-		d.err = fmt.Errorf("string %d is none of the %d strings", code, len(d.texts))
-	}
+	d.fail("string %d is none of the %d strings", code, len(d.texts))
 	return ""
 }
 
-// add adds a row that has texts of a dictionary, unless that lacks one.
+// fail keeps an error if it is the first.
+func (d *dictionary) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// known returns a value of an enumeration, and fails if the
+// enumeration, which ends with last, does not have it.
+func known[E ~uint8, P ~int32](d *dictionary, what string, value P, last E) E {
+	if value < 0 || value > P(last) {
+		d.fail("unknown %s %d: a newer cpprof may know it", what, value)
+	}
+	return E(value)
+}
+
+// add adds a row that was read with a dictionary, unless that has failed.
 func add[T any](d *dictionary, row T, to func(T) error) error {
 	if d.err != nil {
 		return d.err
@@ -237,10 +252,8 @@ func (d *decoder) addModes(m *pb.Modes) error {
 		}
 	}
 	for i := range m.Run {
-		if m.Run[i] < 0 || m.Run[i] > pb.RunState(Blocked) {
-			return fmt.Errorf("unknown run state %d", m.Run[i])
-		}
-		d.modes = append(d.modes, mode{RunState(m.Run[i]), len(m.NoCpu) > 0 && m.NoCpu[i],
+		run := known(&d.dictionary, "run state", m.Run[i], Blocked)
+		d.modes = append(d.modes, mode{run, len(m.NoCpu) > 0 && m.NoCpu[i],
 			m.Torn[i], m.Priority[i], LabelSetID(m.Labels[i]), d.text(m.Reason[i])})
 		if err := add(&d.dictionary, modeMemory, d.budget.Take); err != nil {
 			return err

@@ -42,13 +42,9 @@ func (d *decoder) marking(m *pb.Marking) error {
 }
 
 func (d *decoder) markedGroup(m *pb.MarkedGroup) (g MarkedGroup, err error) {
-	if m.Verdict < 0 || m.Verdict > pb.Verdict(Stuck) || m.Wait < 0 ||
-		m.Wait > pb.MarkedWait(ForNothing) {
-		return g, fmt.Errorf("unknown verdict %d or wait %d: a newer cpprof may know it",
-			m.Verdict, m.Wait)
-	}
 	g = MarkedGroup{
-		Verdict: Verdict(m.Verdict), Wait: Wait(m.Wait), Count: int(m.Count),
+		Verdict: known(&d.dictionary, "verdict", m.Verdict, Stuck),
+		Wait:    known(&d.dictionary, "wait", m.Wait, ForNothing), Count: int(m.Count),
 		Waited: time.Duration(m.Waited), Kept: int64(m.Kept) - 1,
 		Reason: d.text(m.Reason), Doubt: d.text(m.Doubt), Name: d.text(m.Name),
 		Creator: Call{d.text(m.CreatorFunction), d.text(m.CreatorFile), int32(m.CreatorLine)},

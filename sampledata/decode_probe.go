@@ -26,13 +26,10 @@ func (d *decoder) probe(m *pb.Probe) error {
 	if err := d.replace(m.Function, int64(proto.Size(m)+10)*probeMemory); err != nil {
 		return err
 	}
-	if m.Instrument < 0 || m.Instrument > pb.Instrument(Breakpoint) {
-		return fmt.Errorf("probe with unknown instrument %d: a newer cpprof may know it",
-			m.Instrument)
-	}
 	p := Probe{
 		Function: d.text(m.Function), File: d.text(m.File), Line: int32(m.Line),
-		Instrument: Instrument(m.Instrument), Why: d.text(m.Why), Note: d.text(m.Note),
+		Instrument: known(&d.dictionary, "instrument", m.Instrument, Breakpoint),
+		Why:        d.text(m.Why), Note: d.text(m.Note),
 		From:  time.Duration(m.From),
 		Calls: m.Calls, TakenOut: m.TakenOut, Returned: m.Returned, Unfinished: m.Unfinished,
 		Lost: m.Lost, Cost: time.Duration(m.Cost),
@@ -60,10 +57,8 @@ func (d *decoder) probeParts(m *pb.Probe, p *Probe) (err error) {
 		p.Sites = append(p.Sites, s)
 	}
 	for _, from := range m.Arguments {
-		if from.Kind < 0 || from.Kind > pb.ArgumentKind(PointerArgument) {
-			return fmt.Errorf("argument of unknown kind %d: a newer cpprof may know it", from.Kind)
-		}
-		a := Argument{Name: d.text(from.Name), Kind: ArgumentKind(from.Kind)}
+		a := Argument{Name: d.text(from.Name),
+			Kind: known(&d.dictionary, "argument kind", from.Kind, PointerArgument)}
 		if a.Values, err = decodeDistribution(from.Values); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (d *decoder) addChanges(m *pb.Changes) error {
 	if err := setReleases(m, d.changes[first:]); err != nil {
 		return err
 	}
-	return setLocks(m, d.changes[first:])
+	return d.setLocks(m, d.changes[first:])
 }
 
 // setReleases records who ended each wait. Some are unknown.
@@ -64,7 +64,7 @@ func setReleases(m *pb.Changes, changes []Change) error {
 }
 
 // setLocks sets the locks and holders of the changes that have some.
-func setLocks(m *pb.Changes, changes []Change) error {
+func (d *decoder) setLocks(m *pb.Changes, changes []Change) error {
 	if err := columns(len(m.LockRow), len(m.LockAddress), len(m.LockHolders),
 		len(m.LockEvidence)); err != nil {
 		return err
@@ -75,14 +75,11 @@ func setLocks(m *pb.Changes, changes []Change) error {
 		if row < 0 || row >= int64(len(changes)) || changes[row].Gone {
 			return fmt.Errorf("lock of row %d, which has no goroutine with a state", row)
 		}
-		if m.LockEvidence[i] < 0 || m.LockEvidence[i] > pb.Evidence(Free) {
-			return fmt.Errorf("unknown evidence %d", m.LockEvidence[i])
-		}
 		s := &changes[row].State
-		s.Lock, s.Holders, s.Evidence = m.LockAddress[i], HolderSetID(m.LockHolders[i]),
-			Evidence(m.LockEvidence[i])
+		s.Lock, s.Holders = m.LockAddress[i], HolderSetID(m.LockHolders[i])
+		s.Evidence = known(&d.dictionary, "evidence", m.LockEvidence[i], Free)
 	}
-	return nil
+	return d.err
 }
 
 func (d *decoder) sample(m *pb.Sample) error {
@@ -136,9 +133,6 @@ func (d *decoder) warning(m *pb.Warning) error {
 }
 
 func (d *decoder) end(m *pb.End) error {
-	if m.Cause < 0 || m.Cause > pb.EndCause(EndFailed) {
-		return fmt.Errorf("end: unknown cause %d", m.Cause)
-	}
 	if err := d.probes(m.Probes); err != nil {
 		return err
 	}
@@ -146,8 +140,8 @@ func (d *decoder) end(m *pb.End) error {
 		return err
 	}
 	return add(&d.dictionary, End{
-		Cause: EndCause(m.Cause), Time: time.Duration(m.Time), ExitStatus: m.ExitStatus,
-		Detail: d.text(m.Detail),
+		Cause: known(&d.dictionary, "end cause", m.Cause, EndFailed),
+		Time:  time.Duration(m.Time), ExitStatus: m.ExitStatus, Detail: d.text(m.Detail),
 		Missed: int32(m.Missed), SamplerCPU: time.Duration(m.SamplerCpu),
 		LostHalt: time.Duration(m.LostHalt),
 	}, d.b.Finish)

@@ -81,16 +81,12 @@ var (
 )
 
 func (d *seriesDecoder) monitor(def *pb.Monitor) error {
-	if def.Layer < 0 || def.Layer > pb.Layer(Hardware) || def.Kind < 0 ||
-		def.Kind > pb.MonitorKind(Nominal) {
-		return fmt.Errorf("monitor of unknown layer %d or kind %d: a newer cpprof may know it",
-			def.Layer, def.Kind)
-	}
 	d.codes = append(d.codes, nil)
 	return add(&d.dictionary, Monitor{
-		Layer: Layer(def.Layer), Kind: Kind(def.Kind), Real: def.Real, Name: d.text(def.Name),
-		Unit: d.text(def.Unit), Source: d.text(def.Source), Resolution: d.text(def.Resolution),
-		Unmeasured: d.text(def.Unmeasured),
+		Layer: known(&d.dictionary, "monitor layer", def.Layer, Hardware),
+		Kind:  known(&d.dictionary, "monitor kind", def.Kind, Nominal), Real: def.Real,
+		Name: d.text(def.Name), Unit: d.text(def.Unit), Source: d.text(def.Source),
+		Resolution: d.text(def.Resolution), Unmeasured: d.text(def.Unmeasured),
 	}, d.b.newMonitor)
 }
 

@@ -69,9 +69,6 @@ func (d *decoder) calls(m *pb.Calls) error {
 	if err := d.budget.Take(int64(rows*callMemory + (len(m.Value)+2*len(m.WindowFrom))*8)); err != nil {
 		return err
 	}
-	if m.Source < 0 || m.Source > pb.CallSource(CallsByTrace) {
-		return fmt.Errorf("calls of unknown source %d: a newer cpprof may know it", m.Source)
-	}
 	if err := columns(rows, len(m.Begin), len(m.Length), len(m.Cut), len(m.Caller),
 		len(m.CallerFile), len(m.CallerLine), len(m.Label)); err != nil {
 		return err
@@ -82,7 +79,8 @@ func (d *decoder) calls(m *pb.Calls) error {
 	if err := columns(rows*len(m.Argument), len(m.Value)); err != nil {
 		return err
 	}
-	t := CallTable{Function: d.text(m.Function), Source: CallSource(m.Source), Note: d.text(m.Note)}
+	t := CallTable{Function: d.text(m.Function), Note: d.text(m.Note),
+		Source: known(&d.dictionary, "source of calls", m.Source, CallsByTrace)}
 	for _, c := range m.Argument {
 		t.Arguments = append(t.Arguments, d.text(c))
 	}
