@@ -55,6 +55,9 @@ var syncing = named(`os\.\(\*File\)\.Sync|(syscall|golang\.org/x/sys/unix)\.F(da
 // moving matches the functions that read and write data.
 var moving = named(`(syscall|internal/poll|golang\.org/x/sys/unix)\.(\(\*FD\)\.)?(p?(read|write)v?(64)?|P?(Read|Write)v?|Send\w*|Recv\w*)`)
 
+// copying are the kinds of findings in which data may be copied.
+var copying = []Kind{ComputeKind, AllocationKind}
+
 var signs = []sign{
 	{[]Kind{LockKind},
 		func(s *searcher, f *Finding) float64 {
@@ -106,6 +109,14 @@ var signs = []sign{
 		"let it wait: without the default of the select, or on a condition"},
 	{[]Kind{ComputeKind, AllocationKind}, onStack(`^sync\.\(\*Pool\)\.Get$`),
 		"a sync.Pool did not have the value", emptyPool},
+	{copying, onStack(`^runtime\.concat(string|byte)s?\d?$`),
+		"strings are joined with +, and copied each time", "if that is in a loop, use a strings.Builder"},
+	{copying, onStack(`^runtime\.growslice$`),
+		"slices grow, and are copied each time", "make them as large as they get, if that is known"},
+	{copying, onStack(`^runtime\.(slicebytetostring|stringtoslicebyte|slicerunetostring|stringtoslicerune)$`),
+		"bytes are made of strings, or strings of bytes, and copied each time", "keep one of the two"},
+	{copying, onStack(`^(runtime\.(hashGrow|(grow[wW]ork|evacuate)\w*)|internal/runtime/maps\.\(\*(Map|table)\)\.(grow\w*|rehash|split))$`),
+		"maps grow, and what they have is moved each time", "make them as large as they get, if that is known"},
 	{[]Kind{ComputeKind}, is((*searcher).isCalledOnce), "", "make it cheaper"},
 	{[]Kind{AllocationKind}, is(func(_ *searcher, f *Finding) bool { return f.Garbage.eager() }),
 		"a collection begins each time that the heap has grown by less than a quarter: GOGC is low, a limit of memory is near, or the program calls runtime.GC",

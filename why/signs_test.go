@@ -401,3 +401,26 @@ func TestReadsOverChannels(t *testing.T) {
 		}
 	}
 }
+
+// What most of the time of code is spent on copying is said, and helped.
+func TestCopies(t *testing.T) {
+	for function, remedy := range map[string]string{
+		"runtime.concatstrings":                 "if that is in a loop, use a strings.Builder",
+		"runtime.growslice":                     "make them as large as they get, if that is known",
+		"runtime.slicebytetostring":             "keep one of the two",
+		"internal/runtime/maps.(*table).rehash": "make them as large as they get, if that is known",
+		"runtime.memmove":                       "call it less, or make it cheaper",
+	} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		s.samples(t, 100, func(i int) {
+			s.all(all, s.at(runs, "main.worker", "main.handle", "main.join", function))
+			s.some(i, 3, all, s.at(runs, "main.worker", "main.handle"))
+		})
+		for _, f := range s.find(t).Findings {
+			if f.Remedy != remedy {
+				t.Errorf("%s: to %s, try: %s", function, f.Kind, f.Remedy)
+			}
+		}
+	}
+}
