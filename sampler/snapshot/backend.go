@@ -361,7 +361,7 @@ func (b *Backend) finish(s *sampledata.Sample) {
 	s.Processors = b.reporter.processors(&c.processors)
 	if c.processors.changed {
 		gs.warn("processors-changed",
-			"processors changed hands in the middle of a halt; states may be a moment apart", 1)
+			"a processor went to another thread during a halt; what goroutines do may be a moment apart", 1)
 	}
 	if c.processors.turnsUnknown {
 		gs.warn("no-cpu-counts",
