@@ -250,7 +250,8 @@ func (a *searched) rest() (all []Resting) {
 			ofAll := h.Note != notMoved || r.NotMoved()
 			if h.Class == c.name && h.Verdict == hotspots.Yes && h.Note != "" && ofAll {
 				r.Does = h.Note
-				if paused := h.Share.Share * (1 - r.Idle); h.Kind == SleepKind && h.Note == lonely && paused >= leastPaused && (c.name != mainClass || a.sleepsInLibrary(int32(i))) {
+				sleeps := h.Kind == SleepKind || h.Kind == ChannelKind
+				if paused := h.Share.Share * (1 - r.Idle); sleeps && h.Note == lonely && paused >= leastPaused && (c.name != mainClass || a.sleepsInLibrary(int32(i))) {
 					r.Pauses, r.Paused = h.Where, paused
 				}
 				break

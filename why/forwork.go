@@ -80,6 +80,10 @@ func (f *Finding) ends() bool {
 	return f.Kind == IOKind && slices.ContainsFunc(f.Where.Path, closing.MatchString)
 }
 
+// backsOff matches functions that wait between two tries, mostly in a
+// select with a timer and the end of a context.
+var backsOff = regexp.MustCompile(`(?i)(retry|back_?off)[^/]*$`)
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	alone := s.alone(class)
@@ -111,7 +115,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
-	case f.Kind == IOKind && alone:
+	case f.Kind == IOKind && alone, f.Kind == ChannelKind && alone && c.name != mainClass && backsOff.MatchString(f.Where.Function):
 		return lonely
 	}
 	return ""

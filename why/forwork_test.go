@@ -385,3 +385,20 @@ func TestLibraryThatPolls(t *testing.T) {
 		}
 	}
 }
+
+// One goroutine that tries again and again in the background is not slow,
+// if nobody is known to wait for it. The main one may be.
+func TestBacksOffAlone(t *testing.T) {
+	for start, slow := range map[string]bool{"main.export": false, "runtime.main": true} {
+		s := newScene()
+		exporter := s.spawn(1, start)[0]
+		s.samples(t, 200, func(i int) {
+			s.is[exporter] = s.at(selects, start, "main.main", "example.com/otlp/lib.(*client).Upload", "example.com/otlp/lib.retryWait")
+			s.sometimes(i, 20, exporter, s.at(runs, start, "main.main", "example.com/otlp/lib.(*client).Upload"))
+		})
+		a := s.find(t)
+		if len(a.Findings) > 0 != slow || !slow && (len(a.Resting) != 1 || a.Resting[0].Pauses == "") {
+			t.Errorf("%s: %+v, resting %+v", start, briefly(a), a.Resting)
+		}
+	}
+}
