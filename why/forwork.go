@@ -311,7 +311,7 @@ const semaphoreAcquire = "golang.org/x/sync/semaphore.(*Weighted).Acquire"
 // awaitsWork reports whether goroutines of a class that wait to
 // receive probably wait for work.
 func (s *searcher) awaitsWork(class int32, f *Finding) bool {
-	if s.inCalls() || s.isBusy(f.Where.Function) || f.shares() || f.Where.takesPlace() {
+	if s.inCalls() || s.isBusy(f.Where.Function) || f.shares() || f.Where.takesPlace() || s.awaitsStarted(class, f) {
 		return false
 	}
 	if s.asks(f.Where.Library) { // a semaphore may count what a queue has
@@ -329,6 +329,32 @@ func (s *searcher) awaitsWork(class int32, f *Finding) bool {
 	}
 	loops := s.isLoop(class, f.Where.Function) && !s.handlerAsks(f)
 	return s.leftAlone(class, f) || loops || s.isReader(class, f) || s.takesWork(class, f)
+}
+
+// awaitsStarted reports whether goroutines of a class wait for the sleep of
+// those that they have started, and that end: each is a part of a piece
+// of work, such as a ticker with which a client looks for its result.
+func (s *searcher) awaitsStarted(class int32, f *Finding) bool {
+	started := make(map[int32]bool)
+	for _, c := range f.Causes {
+		of, known := s.e.byName[c.Class]
+		if known && c.Activity == Sleeping && !c.Certainty.isGuess() && s.e.classes[of].ends() {
+			started[of] = true
+		}
+	}
+	if len(started) == 0 {
+		return false
+	}
+	parents := make(map[int64]bool)
+	for run := range s.e.runs(ofClass(class, anywhere)) {
+		parents[s.e.r.Goroutines.At(run.Goroutine).ID] = true
+	}
+	for run := range s.e.runs(func(at *situation) bool { return started[at.class] }) {
+		if parents[s.e.r.Goroutines.At(run.Goroutine).Parent] {
+			return true
+		}
+	}
+	return false
 }
 
 // handlerAsks reports whether a handler of requests waits in a function

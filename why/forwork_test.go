@@ -402,3 +402,30 @@ func TestBacksOffAlone(t *testing.T) {
 		}
 	}
 }
+
+// Who has started the ticker that it waits for looks for a result. One that
+// lives as long may be the loop's.
+func TestAwaitsItsTicker(t *testing.T) {
+	const runsTicker = "example.com/backoff/lib.(*Ticker).run"
+	for _, ends := range []bool{true, false} {
+		s := newScene()
+		drives := s.spawn(1, "main.drive")[0]
+		var ticker sampledata.GoroutineID
+		s.samples(t, 240, func(i int) {
+			if i == 0 || ends && i%30 == 0 {
+				if i > 0 {
+					s.gone = append(s.gone, ticker)
+				}
+				ticker = s.Goroutine(sampledata.Goroutine{ID: int64(10 + i), Parent: 1, Start: s.function(runsTicker)})
+			}
+			s.is[ticker] = s.at(sleeps, runsTicker)
+			s.is[drives] = s.at(idles, "main.drive", "example.com/flow/lib.Wait")
+		})
+		of := fixture.Must(newSearcher(s.Recording(), configured()))(t)
+		f := newFinding(ChannelKind)
+		f.Causes = []Cause{{Class: "go:" + runsTicker, Activity: Sleeping, Certainty: Likely}}
+		if of.awaitsStarted(of.e.byName["go:main.drive"], f) != ends {
+			t.Errorf("the ticker ends: %t", ends)
+		}
+	}
+}
