@@ -23,6 +23,8 @@ const (
 	answers = "ask for less, ask earlier, or ask for several things at once"
 	// lookAtEnder is what helps if it is not known who ends a wait.
 	lookAtEnder = "look at who ends the wait"
+	// lookAtReceiver is the same if the channel is full.
+	lookAtReceiver = "look at who receives from the channel: it may be a limit, in which each value holds a place"
 	// lookAtTimer is the same if a timer may end it.
 	lookAtTimer = "look at what ends the wait: another goroutine, or a timer"
 	// giveBack is what helps if what is shared gets lost.
@@ -441,7 +443,10 @@ func (a *searched) readSigns() {
 			f.Remedy = f.Stuck.Remedy()
 		case f.Kind == ChannelKind && !slices.ContainsFunc(f.Causes, func(c Cause) bool { return c.Certainty != Meanwhile }):
 			f.Remedy = lookAtEnder
-			if views.WaitingFor(f.Reason) == views.Selecting {
+			switch {
+			case f.Limit != nil && views.WaitingFor(f.Reason) == views.Sending:
+				f.Remedy = lookAtReceiver
+			case views.WaitingFor(f.Reason) == views.Selecting:
 				f.Remedy = lookAtTimer
 			}
 		case f.Kind == ChannelKind && f.inside() && a.allInUse(a.e.crowd()):

@@ -263,15 +263,12 @@ func (y *Why) rest(b *strings.Builder) {
 		if r.Polls != "" && len(y.Findings) == 0 {
 			polls = append(polls, r.Polls)
 		}
+		if r.NotMoved() {
+			still = append(still, y.notMoved(r))
+			continue
+		}
 		text := termtext.Sprintf("%s (%s", r.Class, counted(r.Alive))
 		switch {
-		case r.NotMoved():
-			text += y.stillPlace(r)
-			if r.Stuck {
-				text += "; it can never go on, which may be meant: see 'cpprof stuck'"
-			}
-			still = append(still, text+")")
-			continue
 		case r.Idle >= 0.1:
 			text += termtext.Sprintf(", %s idle", sharePercent(r.Idle))
 			switch {
@@ -322,21 +319,25 @@ func (y *Why) rest(b *strings.Builder) {
 // place, if that is worth telling beside the class.
 const manyStill = 3
 
-// stillPlace says where goroutines of a class have not moved.
-func (y *Why) stillPlace(r why.Resting) string {
+// notMoved says how many goroutines of a class have not moved, and where.
+func (y *Why) notMoved(r why.Resting) string {
+	text := r.Class + " (" + counted(r.Alive)
 	i := slices.IndexFunc(y.NotMoved, func(s why.Still) bool { return s.Class == r.Class })
 	share := sharePercent(r.Still)
 	switch {
 	case i >= 0 && y.NotMoved[i].Count >= manyStill:
-		at := "in " + y.NotMoved[i].Function
-		if n := y.NotMoved[i].Count; share != "100 %" || float64(n) < r.Alive {
-			at = fmt.Sprintf("%d of them %s", n, at)
+		s := y.NotMoved[i]
+		if share != "100 %" || float64(s.Count) < r.Alive {
+			return termtext.Sprintf("%d of %s), in %s", s.Count, text, s.Function)
 		}
-		return termtext.Sprintf(", %s", at)
+		text += ", in " + s.Function
 	case share != "100 %":
-		return ", for " + share + " of their lives"
+		text += ", for " + share + " of their lives"
 	}
-	return ""
+	if r.Stuck {
+		text += "; it can never go on, which may be meant: see 'cpprof stuck'"
+	}
+	return termtext.Sprintf("%s)", text)
 }
 
 // Command returns the command line that shows a finding's share,

@@ -26,6 +26,9 @@ func (y *Why) Verdict() string {
 	case why.Slow:
 		return y.heldUp()
 	case why.Idle, why.Waiting, why.Balanced:
+		if slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
+			return "But for the machine's CPUs, nothing was seen to be slow. " + y.usedText() + "."
+		}
 		if delayed != "" {
 			return delayed + " Nothing else was seen to be slow. " + y.usedText() + "."
 		}
@@ -135,7 +138,7 @@ func (y *Why) verdict() string {
 		return termtext.Sprintf("For %s of the time, it waits until a process ends, in %s; nothing else was seen to be slow. %s.", sharePercent(p.Share), p.Name, used)
 	}
 	if s := y.Few; s != nil {
-		return termtext.Sprintf("Nothing is certain yet: %d of the calls of %s took %s, half of all at most %s; that is too few to say why. %s. %s.",
+		return termtext.Sprintf("Nothing is certain yet: the %d slowest calls of %s took %s, half of all at most %s; that is too few to say why. %s. %s.",
 			s.Calls, s.Function, leastText(s), brief(s.Usual), used, y.takeMore())
 	}
 	return termtext.Sprintf("Nothing is certain yet: %s are not enough evidence. %s. %s.", Counted(y.Samples, "sample"), used, y.takeMore())

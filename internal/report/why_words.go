@@ -205,11 +205,11 @@ func slowText(s *why.SlowCalls) string {
 	if s.Period > 0 {
 		again = "; it happens " + roughly(s.Period)
 	}
-	some := sharePercent(s.Share)
+	some := sharePercent(s.Share) + " of the calls"
 	if s.Source == calls.Samples { // most short calls are not seen
-		some = fmt.Sprint(s.Calls)
+		some = fmt.Sprintf("The %d slowest calls", s.Calls)
 	}
-	return fmt.Sprintf("%s of the calls of %s take %s, half of all at most %s: %s of that time, the call %s%s.",
+	return fmt.Sprintf("%s of %s take %s, half of all at most %s: %s of that time, the call %s%s.",
 		some, s.Function, leastText(s), brief(s.Usual), aboutShare(s.More.Slow),
 		FeatureText(&s.More), again)
 }

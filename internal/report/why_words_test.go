@@ -157,9 +157,8 @@ go:main.turn (2.0 goroutines; it may wait for work), go:main.dial (1 goroutine, 
 sleeps; for 28 %, it sleeps in main.backOff). Mostly waiting for a processor: go:main.part (5.0
 goroutines). Mostly waiting for a lock, but too seldom seen to be sure: go:main.sweep (1 goroutine,
 30 % idle). Asleep in its work, though nobody is known to wait for it: go:main.step (99 % of its
-life, in lib.yield). Not seen to move: go:main.client (4.0 goroutines, 3 of them in
-main.(*group).do), go:main.keep (1 goroutine; it can never go on, which may be meant: see 'cpprof
-stuck').
+life, in lib.yield). Not seen to move: 3 of go:main.client (4.0 goroutines), in main.(*group).do,
+go:main.keep (1 goroutine; it can never go on, which may be meant: see 'cpprof stuck').
 `
 	b := new(strings.Builder)
 	if y.rest(b); b.String() != want {
@@ -334,8 +333,8 @@ func TestSlowTextOfSeveral(t *testing.T) {
 	s := &why.SlowCalls{Function: "main.save", Source: calls.Samples, Calls: 7, Least: 80 * time.Millisecond, Usual: 10 * time.Millisecond,
 		More: calls.Common{Feature: calls.Feature{Kind: calls.Does, Doing: views.InSystemCall, Function: "main.sync"}}}
 	for several, want := range map[bool]string{
-		false: "7 of the calls of main.save take 80ms or more, half of all at most 10ms: ",
-		true:  "7 of the calls of main.save take 80ms or more, if none is several that followed one another, half of all at most 10ms: ",
+		false: "The 7 slowest calls of main.save take 80ms or more, half of all at most 10ms: ",
+		true:  "The 7 slowest calls of main.save take 80ms or more, if none is several that followed one another, half of all at most 10ms: ",
 	} {
 		s.Several = several
 		if got := slowText(s); !strings.HasPrefix(got, want) {
@@ -416,7 +415,7 @@ func TestHostileNamesOfRest(t *testing.T) {
 	y := &Why{Answer: &why.Answer{NotMoved: []why.Still{{Class: "go:main.a", Count: 3, Function: "main.\x1b]0;f"}}, Resting: []why.Resting{
 		{Class: "go:main.a", Alive: 4, Still: 0.75}, {Class: "go:main.b", Alive: 1, Idle: 0.9, For: "go:main.\x1b]0;g"}}}}
 	b := new(strings.Builder)
-	if y.rest(b); strings.Contains(b.String(), "\x1b") || !strings.Contains(b.String(), "3 of them in main.") || !strings.Contains(b.String(), "it may wait for go:main.") {
+	if y.rest(b); strings.Contains(b.String(), "\x1b") || !strings.Contains(b.String(), "3 of go:main.a (4.0 goroutines), in main.") || !strings.Contains(b.String(), "it may wait for go:main.") {
 		t.Errorf("%q", b)
 	}
 }
