@@ -93,6 +93,45 @@ func (e *evidence) collectedHeap() (size float64) {
 	return size
 }
 
+// A HeapGrowth is what a heap that grows had after collections, in bytes.
+type HeapGrowth struct {
+	From float64 `json:"from"` // in the first part of the span
+	To   float64 `json:"to"`   // in the last one
+}
+
+// A heap grows if it has more after the collections in each part of the
+// span than in the one before.
+const (
+	heapParts  = 3
+	growsTimes = 1.5      // the last as much as the first at least
+	growsBytes = 16 << 20 // and more than it by at least
+)
+
+// heapGrowth returns how the heap grows; nil if it is not known to.
+func (e *evidence) heapGrowth() *HeapGrowth {
+	numbers, err := e.monitors().AllNumbers("heap.live", "gc.cycles")
+	if err != nil {
+		return nil
+	}
+	heap, cycles := numbers[0].Column[e.from:e.to], numbers[1].Column[e.from:e.to]
+	var least [heapParts]float64
+	for part := range heapParts {
+		from, to := part*len(heap)/heapParts, (part+1)*len(heap)/heapParts
+		if from == to || !(slices.Max(cycles[from:to]) > slices.Min(cycles[from:to])) {
+			return nil // no collection, or one that was not measured
+		}
+		least[part] = slices.Min(heap[from:to])
+		if part > 0 && !(least[part] > least[part-1]) {
+			return nil
+		}
+	}
+	first, last := least[0], least[heapParts-1]
+	if last < growsTimes*first || last-first < growsBytes {
+		return nil
+	}
+	return &HeapGrowth{first, last}
+}
+
 // eagerly is the part of the heap that is allocated from one
 // collection to the next, below which they come more often than
 // by default: then it is half of the heap at least.

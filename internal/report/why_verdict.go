@@ -21,6 +21,11 @@ const maxIdle = 0.03
 // Verdict returns what an answer says before its findings, or without
 // any; it may be "".
 func (y *Why) Verdict() string {
+	return strings.TrimSpace(y.state() + " " + y.heapText())
+}
+
+// state says what state the program is in, if that is more than findings.
+func (y *Why) state() string {
 	delayed := y.delayed()
 	switch y.State {
 	case why.Slow:
@@ -34,6 +39,16 @@ func (y *Why) Verdict() string {
 		}
 	}
 	return strings.TrimSpace(y.verdict() + " " + delayed)
+}
+
+// heapText says how the heap grows; "" if it is not known to.
+func (y *Why) heapText() string {
+	g := y.HeapGrows
+	if g == nil {
+		return ""
+	}
+	return termtext.Sprintf("Its heap grows: after collections, it had %s at first, and %s at last. What it keeps may become more and more: a heap profile shows it.",
+		InUnit(g.From, "bytes"), InUnit(g.To, "bytes"))
 }
 
 // manyHeldUp is how many goroutines that are held up are worth telling

@@ -430,3 +430,13 @@ func TestNoGainWords(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A heap that grows is reported beside what is slow, and without it.
+func TestVerdictOfHeap(t *testing.T) {
+	for _, state := range []why.State{why.Slow, why.Idle} {
+		y := &Why{Answer: &why.Answer{State: state, Processors: 2, HeapGrows: &why.HeapGrowth{From: 50 << 20, To: 200 << 20}}}
+		if got, want := y.Verdict(), "Its heap grows: after collections, it had 50.0 MiB at first, and 200.0 MiB at last. "; !strings.Contains(got, want) {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}
