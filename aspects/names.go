@@ -34,10 +34,15 @@ func CheckName(name string) (string, error) {
 
 // plain undoes the linker's escapes in the last element of an
 // import path: "yaml%2ev3" is "yaml.v3". A name with a "%" that
-// begins no escape stays as it is: no linker wrote it.
+// begins no escape stays as it is: no linker wrote it. What a
+// generic name has in brackets is not escaped.
 func plain(name string) string {
-	if unescaped, err := url.PathUnescape(name); err == nil {
-		return unescaped
+	path, types := name, ""
+	if i := strings.IndexByte(name, '['); i >= 0 {
+		path, types = name[:i], name[i:]
+	}
+	if unescaped, err := url.PathUnescape(path); err == nil {
+		return unescaped + types
 	}
 	return name
 }

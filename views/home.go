@@ -386,7 +386,7 @@ func Starts(r *sampledata.Recording) map[int64][]int32 {
 		}
 	}
 	for _, run := range r.Runs.All() {
-		if g := r.Goroutines.At(run.Goroutine); !seen[run.Goroutine] && run.First > 0 && g.ID > newest {
+		if g := r.Goroutines.At(run.Goroutine); !seen[run.Goroutine] && run.First > 0 && g.ID > newest && g.Parent != 0 {
 			starts[g.Parent] = append(starts[g.Parent], run.First)
 		}
 		seen[run.Goroutine] = true

@@ -42,6 +42,9 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	now.measure(r)
 	now.Improved = old.Findings
 	now.Resting = nil // what isn't slower may still be slow
+	if old.HeapGrows != nil {
+		now.HeapGrows = nil
+	}
 	if len(now.Findings) == 0 {
 		now.State = Unchanged
 	}

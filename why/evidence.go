@@ -165,7 +165,9 @@ func (e *evidence) readRuns(o views.Options) {
 			views.WaitsAgain(e.r.Runs.At(int(lastRun[run.Goroutine])), run) {
 			e.situations[at].stays++
 		}
-		e.situations[at].stays += within(starts[e.r.Goroutines.At(run.Goroutine).ID], first, last)
+		if k.state.Doing.Waits() {
+			e.situations[at].stays += within(starts[e.r.Goroutines.At(run.Goroutine).ID], first, last)
+		}
 		before[run.Goroutine], lastRun[run.Goroutine] = at+1, int32(i)
 		e.classes[c].count(e.situations[at], weight)
 		if lastClass[run.Goroutine] != c+1 {

@@ -84,6 +84,12 @@ func (f *Finding) ends() bool {
 // select with a timer and the end of a context.
 var backsOff = regexp.MustCompile(`(?i)(retry|back_?off)[^/]*$`)
 
+// backsOff reports whether a finding is the wait in such a select.
+func (f *Finding) backsOff() bool {
+	return f.Kind == ChannelKind && f.Where.Library == "" && views.WaitingFor(f.Reason) == views.Selecting &&
+		backsOff.MatchString(f.Where.Function)
+}
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	alone := s.alone(class)
@@ -115,7 +121,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
 		return forWork
-	case f.Kind == IOKind && alone, f.Kind == ChannelKind && alone && c.name != mainClass && backsOff.MatchString(f.Where.Function):
+	case f.Kind == IOKind && alone, f.backsOff() && alone && c.name != mainClass:
 		return lonely
 	}
 	return ""
@@ -350,7 +356,7 @@ func (s *searcher) awaitsStarted(class int32, f *Finding) bool {
 		parents[s.e.r.Goroutines.At(run.Goroutine).ID] = true
 	}
 	for run := range s.e.runs(func(at *situation) bool { return started[at.class] }) {
-		if parents[s.e.r.Goroutines.At(run.Goroutine).Parent] {
+		if of := s.e.r.Goroutines.At(run.Goroutine).Parent; of != 0 && parents[of] {
 			return true
 		}
 	}

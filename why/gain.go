@@ -29,6 +29,16 @@ type Gain struct {
 	Silent string `json:"silent,omitempty"`
 }
 
+// TooMuch is a factor that is not worth telling: much else would be full.
+const TooMuch = 20
+
+// Unbounded reports whether the samples give no bound of how much more
+// work gets done without the cost.
+func (g *Gain) Unbounded() bool {
+	return g.Times != nil && g.Times.High > TooMuch &&
+		(g.Times.High > 2*g.Times.Low || g.Times.Low > 10*TooMuch)
+}
+
 // OfAll is why nothing is known of what a class would do without a
 // cost: nothing else was seen.
 const OfAll = "it is all that the class was seen to do"
@@ -115,7 +125,9 @@ func (a *searched) isStuck(g *Gain) bool {
 // endUnseen reports whether nothing tells what ends the waits of
 // a finding: no cause, and no sign but that nobody was seen to have
 // what they wait for.
-func (f *Finding) endUnseen() bool { return f.Remedy == lookAtTimer || f.Remedy == giveBack }
+func (f *Finding) endUnseen() bool {
+	return f.Remedy == lookAtTimer || f.Remedy == otherEnd || f.Remedy == giveBack
+}
 
 // leadsToUnknown reports whether a class mostly waits without a
 // cost, and what ends that wait was not seen.

@@ -24,6 +24,10 @@ func (m *moments) along(class int32) []float64 {
 	return all
 }
 
+// leastSent is the share of a class's time at work from which it waits
+// to send its work: full processors leave little time for that.
+const leastSent = 0.01
+
 // partners returns 1 for a class, and for those whose goroutines mostly
 // wait for it when they send, or take mostly what it sends.
 func (m *moments) partners(class int32) []float64 {
@@ -40,7 +44,9 @@ func (m *moments) partners(class int32) []float64 {
 	}
 	all := make([]float64, len(m.s.e.classes))
 	for i := range all {
-		if int32(i) == class || sends[i].mean() > 0.5 || takes[i].mean() > 0.5 {
+		waits := sends[i].target >= leastSent*m.s.e.classes[i].active
+		awaited := takes[i].target >= leastSent*m.s.e.classes[class].active
+		if int32(i) == class || waits && sends[i].mean() > 0.5 || awaited && takes[i].mean() > 0.5 {
 			all[i] = 1
 		}
 	}
@@ -61,9 +67,10 @@ func (e *evidence) sending() map[delivery]float64 {
 	}
 	sent := make(map[delivery]float64)
 	for run, at := range e.runs(func(at *situation) bool { return at.state.Doing == views.Sending }) {
-		for _, g := range e.r.HolderSets[run.Holders] {
+		takers := e.r.HolderSets[run.Holders]
+		for _, g := range takers {
 			if taker := classes[g] - 1; taker >= 0 && taker != at.class {
-				sent[delivery{at.class, taker}] += e.between(run.First, run.Last)
+				sent[delivery{at.class, taker}] += e.between(run.First, run.Last) / float64(len(takers))
 			}
 		}
 	}

@@ -292,7 +292,7 @@ func (b *tracer) trace(class int32) *traced {
 		t.cpu[i] = hotspots.Observation{Weight: weight, Hits: running.target, Base: running.count}
 		processors := float64(e.cpus.Processors[sample])
 		own.enter(i, weight, min(goroutines, processors))
-		cpus.enter(i, weight, processors-float64(e.cpus.NoCPU[sample]))
+		cpus.enter(i, weight, max(float64(e.cpus.Used[sample]), processors-float64(e.cpus.NoCPU[sample])))
 		through := &t.through[i]
 		through.Weight = weight
 		others.count += weight * running.count
@@ -301,7 +301,11 @@ func (b *tracer) trace(class int32) *traced {
 			at := b.at(w)
 			runs, share := at.state.Doing.Executes(), b.share(w, 0)
 			if at.state.Doing == views.Executing {
-				cpus.add(i, along[at.class], share)
+				use, of := along[at.class], along[at.class]*share
+				if e.classes[at.class].collector {
+					of = min(use, share) // both are parts of what is allocated
+				}
+				cpus.add(i, use, of)
 			}
 			if at.class != class {
 				if runs && !e.classes[at.class].runtimes {
@@ -370,10 +374,10 @@ func (c *centre) enter(moment int, weight, servers float64) {
 	c.used[moment], c.target[moment] = o, o
 }
 
-// add adds a use of the centre in a moment, with the target's share.
-func (c *centre) add(moment int, use, share float64) {
+// add adds a use of the centre in a moment, and the target's part of it.
+func (c *centre) add(moment int, use, target float64) {
 	c.used[moment].Hits += use
-	c.target[moment].Hits += use * share
+	c.target[moment].Hits += target
 }
 
 // hits returns how many of the moments' goroutines were seen to

@@ -105,10 +105,14 @@ const (
 	heapParts  = 3
 	growsTimes = 1.5      // the last as much as the first at least
 	growsBytes = 16 << 20 // and more than it by at least
+	growsEach  = 4        // from part to part, it grows by this part of that at least
 )
 
 // heapGrowth returns how the heap grows; nil if it is not known to.
 func (e *evidence) heapGrowth() *HeapGrowth {
+	if e.r.Picked != nil || e.r.Restricted != nil {
+		return nil
+	}
 	numbers, err := e.monitors().AllNumbers("heap.live", "gc.cycles")
 	if err != nil {
 		return nil
@@ -117,19 +121,29 @@ func (e *evidence) heapGrowth() *HeapGrowth {
 	var least [heapParts]float64
 	for part := range heapParts {
 		from, to := part*len(heap)/heapParts, (part+1)*len(heap)/heapParts
-		if from == to || !(slices.Max(cycles[from:to]) > slices.Min(cycles[from:to])) {
-			return nil // no collection, or one that was not measured
-		}
-		least[part] = slices.Min(heap[from:to])
-		if part > 0 && !(least[part] > least[part-1]) {
+		least[part] = leastCollected(heap[from:to], cycles[from:to])
+	}
+	growth := least[heapParts-1] - least[0]
+	for part := 1; part < heapParts; part++ {
+		if step := least[part] - least[part-1]; !(step >= growth/growsEach) {
 			return nil
 		}
 	}
-	first, last := least[0], least[heapParts-1]
-	if last < growsTimes*first || last-first < growsBytes {
+	if !(growth >= growsBytes && least[heapParts-1] >= growsTimes*least[0]) {
 		return nil
 	}
-	return &HeapGrowth{first, last}
+	return &HeapGrowth{least[0], least[heapParts-1]}
+}
+
+// leastCollected returns the least of a heap after the first collection
+// that samples show; NaN if they show none.
+func leastCollected(heap, cycles []float64) float64 {
+	for i := 1; i < len(cycles); i++ {
+		if cycles[i] > cycles[i-1] {
+			return slices.Min(heap[i:])
+		}
+	}
+	return math.NaN()
 }
 
 // eagerly is the part of the heap that is allocated from one

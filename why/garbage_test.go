@@ -11,13 +11,14 @@ import (
 func TestHeapGrows(t *testing.T) {
 	for name, c := range map[string]struct {
 		kept, begin float64 // MiB that stay of each collection, and at first
-		collects    bool
+		until       int64   // so many collections
 		grows       bool
 	}{
-		"it keeps some":          {20, 10, true, true},
-		"it keeps nothing":       {0, 10, true, false},
-		"it keeps hardly any":    {1, 100, true, false},
-		"it was never collected": {20, 10, false, false},
+		"it keeps some":          {20, 10, 10, true},
+		"it keeps nothing":       {0, 10, 10, false},
+		"it keeps hardly any":    {1, 100, 10, false},
+		"it keeps some at first": {60, 10, 3, false},
+		"it is never collected":  {20, 10, 0, false},
 	} {
 		s := newScene()
 		all := s.spawn(2, "main.serve")
@@ -25,9 +26,9 @@ func TestHeapGrows(t *testing.T) {
 		cycles := s.Monitor(sampledata.Monitor{Name: "gc.cycles", Layer: sampledata.Runtime, Kind: sampledata.Counter})
 		s.samples(t, 200, func(i int) {
 			collected, since := int64(i/20), float64(i%20)
-			heap := c.begin + c.kept*float64(collected) + 10*since
-			if !c.collects {
-				collected = 0
+			heap := c.begin + c.kept*float64(min(collected, c.until)) + 10*since
+			if c.until == 0 {
+				heap, collected = c.begin+float64(i), 0
 			}
 			s.Measure(live, sampledata.Number(int64(heap*(1<<20))))
 			s.Measure(cycles, sampledata.Count(uint64(collected)))

@@ -166,7 +166,7 @@ func (s *searcher) spawns(f *Finding) float64 {
 		func(at *situation) bool {
 			return at.class == class || started[at.class] || s.e.places.matches(at.state.Stack, startsGoroutine)
 		})
-	if have < explains*all || have > longWork*float64(s.e.goroutinesBegun()) {
+	if begun := s.e.goroutinesBegun(); have < explains*all || begun > 0 && have > longWork*float64(begun) {
 		return 0
 	}
 	return float64(s.e.classes[class].ended) / float64(s.e.classes[class].goroutines)

@@ -35,7 +35,7 @@ const (
 const inOrder = "one goroutine of a library handles one thing after another: what comes next may wait for it"
 
 // handlesInOrder reports whether a finding is about such a goroutine,
-// which hardly rests.
+// which hardly rests, and was seen to go on.
 func (s *searcher) handlesInOrder(f *Finding) bool {
 	class := s.classOf(f)
 	if class < 0 || len(f.Behind) > 0 || f.Kind == ChannelKind && !f.Where.inRoundTrip() {
@@ -47,7 +47,8 @@ func (s *searcher) handlesInOrder(f *Finding) bool {
 	}
 	path, main := s.pathOf(f.Where.stack), s.modules.Main()
 	ofMain := func(of sampledata.FunctionID) bool { return s.modules.Of(of) == main }
-	return !ofMain(path[0]) && slices.ContainsFunc(path, ofMain)
+	return c.name == "go:"+s.e.r.Functions[path[0]].Name && !ofMain(path[0]) && slices.ContainsFunc(path, ofMain) &&
+		s.staysIn(class, f.Where.Function) >= fewMoves
 }
 
 // isServer reports whether a finding is about one goroutine at a

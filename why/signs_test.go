@@ -406,7 +406,7 @@ func TestReadsOverChannels(t *testing.T) {
 func TestCopies(t *testing.T) {
 	for function, remedy := range map[string]string{
 		"runtime.concatstrings":                 "if that is in a loop, use a strings.Builder",
-		"runtime.growslice":                     "make them as large as they get, if that is known",
+		"runtime.growslice":                     "use slices again, or make them as large as they get",
 		"runtime.slicebytetostring":             "keep one of the two",
 		"internal/runtime/maps.(*table).rehash": "make them as large as they get, if that is known",
 		"runtime.memmove":                       "call it less, or make it cheaper",

@@ -122,12 +122,12 @@ func (a *Answer) HeldUp() (all []Still) {
 	return all
 }
 
-// Beside returns the goroutines that have not moved, of classes that
-// findings are about, if no finding says where they stand.
+// Beside returns the goroutines that have not moved, of classes that do
+// not rest, if nothing else says where they stand.
 func (a *Answer) Beside() (all []Still) {
 	for _, s := range a.NotMoved {
 		rests := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == s.Class })
-		if !rests && !s.Queue && !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.namesPlace(s) }) {
+		if !rests && !s.Queue && !slices.Contains(a.HeldUp(), s) && !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.namesPlace(s) }) {
 			all = append(all, s)
 		}
 	}

@@ -323,21 +323,21 @@ const manyStill = 3
 func (y *Why) notMoved(r why.Resting) string {
 	text := r.Class + " (" + counted(r.Alive)
 	i := slices.IndexFunc(y.NotMoved, func(s why.Still) bool { return s.Class == r.Class })
-	share := sharePercent(r.Still)
+	share, stuck := sharePercent(r.Still), ""
+	if r.Stuck {
+		stuck = "; it can never go on, which may be meant: see 'cpprof stuck'"
+	}
 	switch {
 	case i >= 0 && y.NotMoved[i].Count >= manyStill:
 		s := y.NotMoved[i]
 		if share != "100 %" || float64(s.Count) < r.Alive {
-			return termtext.Sprintf("%d of %s), in %s", s.Count, text, s.Function)
+			return termtext.Sprintf("%d of %s), in %s%s", s.Count, text, s.Function, stuck)
 		}
 		text += ", in " + s.Function
 	case share != "100 %":
 		text += ", for " + share + " of their lives"
 	}
-	if r.Stuck {
-		text += "; it can never go on, which may be meant: see 'cpprof stuck'"
-	}
-	return termtext.Sprintf("%s)", text)
+	return termtext.Sprintf("%s%s)", text, stuck)
 }
 
 // Command returns the command line that shows a finding's share,

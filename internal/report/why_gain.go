@@ -99,11 +99,11 @@ func effectText(g *why.Gain) string {
 	h := g.Half
 	tells := h != nil && h.Times >= hardlyMore && factor(h.Times) != factor(g.Times.Times)
 	switch {
-	case !unbounded(g) && tells:
+	case !g.Unbounded() && tells:
 		return text + fmt.Sprintf("; %s times at half the cost", factor(h.Times))
 	case tells:
 		return "at half the cost, " + factorText(h) + "; without it more, but " + unseen
-	case unbounded(g):
+	case g.Unbounded():
 		return unseen
 	}
 	return text
@@ -113,9 +113,9 @@ func effectText(g *why.Gain) string {
 // under a lock, too; "" if that is no more.
 func underText(g *why.Gain) string {
 	switch u := g.Under; {
-	case u == nil || u.Times < hardlyMore*g.Times.Times || unbounded(g):
+	case u == nil || u.Times < hardlyMore*g.Times.Times || g.Unbounded():
 		return ""
-	case u.High > tooMuch:
+	case u.High > why.TooMuch:
 		return "more if what is done under the lock cost less, too"
 	default:
 		return factor(u.Times) + " times if what is done under the lock cost nothing, too"
@@ -125,16 +125,6 @@ func underText(g *why.Gain) string {
 // unseen says that a class hardly does anything but wait, so
 // that the laws give no bound.
 const unseen = "what the limit would be was not seen"
-
-// tooMuch is a factor that is not worth telling: much else would be full.
-const tooMuch = 20
-
-// unbounded reports whether the samples give no bound of how
-// much more work gets done.
-func unbounded(g *why.Gain) bool {
-	return g.Times != nil && g.Times.High > tooMuch &&
-		(g.Times.High > 2*g.Times.Low || g.Times.Low > 10*tooMuch)
-}
 
 // factorText says how much more work gets done: the factor with
 // its interval or, if it is wide, with both ends.
@@ -168,7 +158,7 @@ func margin(m float64) string {
 // thenText says what limits the class then.
 func thenText(g *why.Gain) string {
 	switch {
-	case unbounded(g):
+	case g.Unbounded():
 		return ""
 	case g.Law == why.Open:
 		return "more gets done only if more arrives"

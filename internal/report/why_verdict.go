@@ -31,7 +31,7 @@ func (y *Why) state() string {
 	case why.Slow:
 		return y.heldUp()
 	case why.Idle, why.Waiting, why.Balanced:
-		if slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
+		if y.State != why.Waiting && slices.ContainsFunc(y.Findings, (*why.Finding).LacksCPU) {
 			return "But for the machine's CPUs, nothing was seen to be slow. " + y.usedText() + "."
 		}
 		if delayed != "" {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,7 +28,7 @@ func (g *gains) add(old, new *trial, named place) string {
 	if !ok {
 		reason := "none is computed"
 		if gain != nil {
-			reason = gain.Silent
+			reason = cmp.Or(gain.Silent, "there is no bound")
 		}
 		g.silent[reason]++
 		return "-"

@@ -20,10 +20,11 @@ type Forecast struct{ Times, Low, High, Measured float64 }
 
 // Of puts a gain beside the speeds with the cost and without it.
 // The factor is of the rate or, if a program's arrivals are not
-// its own, of the time of a piece. A silent gain has none.
+// its own, of the time of a piece. A silent gain has none, nor one without
+// a bound.
 func Of(g *why.Gain, with, without Speed) (f Forecast, ok bool) {
 	switch {
-	case g == nil:
+	case g == nil, g.Unbounded():
 		return f, false
 	case g.Times != nil:
 		return Forecast{g.Times.Times, g.Times.Low, g.Times.High, without.Rate / with.Rate}, true
