@@ -300,12 +300,8 @@ func (b *tracer) trace(class int32) *traced {
 			w := &b.workers[k]
 			at := b.at(w)
 			runs, share := at.state.Doing.Executes(), b.share(w, 0)
-			if at.state.Doing == views.Executing {
-				use, of := along[at.class], along[at.class]*share
-				if e.classes[at.class].collector {
-					of = min(use, share) // both are parts of what is allocated
-				}
-				cpus.add(i, use, of)
+			if at.state.Doing == views.Executing && along[at.class] {
+				cpus.add(i, share)
 			}
 			if at.class != class {
 				if runs && !e.classes[at.class].runtimes {
@@ -320,7 +316,7 @@ func (b *tracer) trace(class int32) *traced {
 			t.each[w.goroutine] = its
 			t.left[w.situation] += weight * (1 - share)
 			if runs {
-				own.add(i, 1, share)
+				own.add(i, share)
 			}
 			if at.state.Doing == views.AwaitingLock && !b.target[w.situation] {
 				if share, known := b.held(w, 0); known {
@@ -374,10 +370,11 @@ func (c *centre) enter(moment int, weight, servers float64) {
 	c.used[moment], c.target[moment] = o, o
 }
 
-// add adds a use of the centre in a moment, and the target's part of it.
-func (c *centre) add(moment int, use, target float64) {
-	c.used[moment].Hits += use
-	c.target[moment].Hits += target
+// add adds a goroutine that uses the centre in a moment, with the target's
+// share of that.
+func (c *centre) add(moment int, share float64) {
+	c.used[moment].Hits++
+	c.target[moment].Hits += share
 }
 
 // hits returns how many of the moments' goroutines were seen to
