@@ -3,6 +3,7 @@ package why
 import (
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -36,6 +37,10 @@ func TestHeapGrows(t *testing.T) {
 		})
 		if g := s.find(t).HeapGrows; (g != nil) != c.grows {
 			t.Errorf("%s: %+v", name, g)
+		}
+		r := s.Recording()
+		if a := fixture.Must(Compare(r, r, configured()))(t); a.HeapGrows != nil {
+			t.Errorf("%s: it grew as much before, and does so now: %+v", name, a.HeapGrows)
 		}
 	}
 }

@@ -153,3 +153,24 @@ func TestPoolBesideItsUse(t *testing.T) {
 		t.Errorf("%+v", a.Findings)
 	}
 }
+
+// If nobody is known to take from a full channel, the remedy is to find
+// out who does.
+func TestFullChannelOfUnknown(t *testing.T) {
+	for does, want := range map[string]string{"chan send": lookAtReceiver, "chan receive": lookAtEnder} {
+		s := newScene()
+		s.LockName(sampledata.LockName{Address: 0x100, Name: "main.(*request).Limiter", Capacity: 1})
+		all, other := s.spawn(3, "main.field"), s.spawn(1, "main.other")[0]
+		waits := sampledata.State{Run: sampledata.Waiting, Reason: does, Lock: 0x100}
+		s.samples(t, 100, func(i int) {
+			s.is[other] = s.at(runs, "main.other", "main.store")
+			s.all(all, s.at(waits, "main.field", "main.exec"))
+			s.some(i, 10, all, s.at(runs, "main.field", "main.parse"))
+		})
+		found := s.find(t).Findings
+		i := slices.IndexFunc(found, func(f *Finding) bool { return f.Kind == ChannelKind })
+		if i < 0 || found[i].Remedy != want {
+			t.Errorf("%s: %+v", does, found)
+		}
+	}
+}

@@ -125,9 +125,11 @@ func (a *Answer) HeldUp() (all []Still) {
 // Beside returns the goroutines that have not moved, of classes that do
 // not rest, if nothing else says where they stand.
 func (a *Answer) Beside() (all []Still) {
+	held := a.HeldUp()
 	for _, s := range a.NotMoved {
 		rests := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == s.Class })
-		if !rests && !s.Queue && !slices.Contains(a.HeldUp(), s) && !slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.namesPlace(s) }) {
+		named := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.namesPlace(s) })
+		if !rests && !named && !s.Queue && !slices.Contains(held, s) {
 			all = append(all, s)
 		}
 	}

@@ -440,3 +440,18 @@ func TestVerdictOfHeap(t *testing.T) {
 		}
 	}
 }
+
+// If the machine has too few CPUs, that is the only thing that is slow.
+// What waits for a process, or nobody knows for what, is said as without it.
+func TestVerdictOfMachine(t *testing.T) {
+	for state, want := range map[why.State]string{
+		why.Balanced: "But for the machine's CPUs, nothing was seen to be slow. ",
+		why.Idle:     "But for the machine's CPUs, nothing was seen to be slow. ",
+		why.Waiting:  "Nothing was seen to be slow, but goroutines wait, ",
+	} {
+		y := &Why{Answer: &why.Answer{State: state, Processors: 2, Findings: []*why.Finding{{Kind: why.MachineKind}}}}
+		if got := y.Verdict(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", state, got)
+		}
+	}
+}
