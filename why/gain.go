@@ -25,6 +25,8 @@ type Gain struct {
 	// of a lock, for whose waits Times is: the same without what
 	// is done under it, too
 	Under *Factor `json:"under,omitempty"`
+	// of allocation: what the runtime copies into it goes, too
+	Copied bool `json:"copied,omitempty"`
 	// why nothing is known; "" if it is
 	Silent string `json:"silent,omitempty"`
 }
@@ -101,6 +103,7 @@ func (a *searched) gains() {
 			m = newMoments(a.searcher)
 		}
 		f.Gain = a.gainOf(m, f)
+		f.Gain.Copied = f.Gain.Silent == "" && a.copies(f)
 		if next := f.Gain.Next; f.Kind == AllocationKind && next != nil && next.Does == Collecting {
 			f.Gain.Next = &Next{Centre: NoCentre} // who allocates nothing waits for no collector
 		}
@@ -201,20 +204,33 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 // targetOf returns the cost that a finding is about. Of code it
 // is the function without its waits for others, of a lock the
 // waits of all classes. A system call takes CPU time, too, and
-// its thread needs one at its end.
+// its thread needs one at its end. Who allocates to copy does not
+// copy, either, without that.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
 	case f.IsCode():
-		return target{func(at *situation) bool { return s.on(at, f.Where.Function) && !at.awaitsOthers() }, true}
+		return target{hit: func(at *situation) bool { return s.on(at, f.Where.Function) && !at.awaitsOthers() }, code: true}
 	case f.Kind == LockKind:
-		return target{awaits(f.Lock), false}
+		return target{hit: awaits(f.Lock)}
+	case f.Kind == MakingKind:
+		return target{hit: s.hits(f), garbage: true}
+	case s.copies(f):
+		return target{hit: func(at *situation) bool {
+			return s.makesGarbage(at) || at.usesCPU() && s.e.places.matches(at.state.Stack, copiers)
+		}}
 	case f.Kind == BlockingKind && f.Where.Library != "":
 		waits, class := s.hits(f), s.classOf(f)
-		return target{func(at *situation) bool {
+		return target{hit: func(at *situation) bool {
 			return waits(at) || at.class == class && !at.idle && s.on(at, f.Where.Function) && s.on(at, f.Where.Library)
-		}, false}
+		}}
 	}
-	return target{s.hits(f), false}
+	return target{hit: s.hits(f)}
+}
+
+// copies reports whether most of what a finding allocates is for the
+// runtime's copies.
+func (s *searcher) copies(f *Finding) bool {
+	return f.Kind == AllocationKind && s.doing(f, copiers) >= isSign
 }
 
 // awaitsOthers reports whether a situation is a wait that takes no

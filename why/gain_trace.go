@@ -16,6 +16,8 @@ type target struct {
 	hit func(*situation) bool
 	// it is code: who waits for a lock in it waits for the lock's holder
 	code bool
+	// the collector does less without it, as it allocates
+	garbage bool
 }
 
 // mostHolders limits the chain of goroutines that one waits for,
@@ -76,7 +78,7 @@ func (m *moments) tracer(t target) *tracer {
 	}
 	b.locks = !t.code && slices.ContainsFunc(m.s.e.situations,
 		func(at *situation) bool { return at.state.Doing == views.AwaitingLock && t.hit(at) })
-	if t.code {
+	if t.code || t.garbage {
 		var garbage tally
 		for i, at := range m.s.e.situations {
 			if !at.usesCPU() || !m.s.kinds.on(at.state.Stack, allocKind) {

@@ -89,3 +89,46 @@ func TestGainOfThoseWhoWait(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// What a class makes again and again keeps the collector busy, too. Who
+// allocates to copy does not copy, either, without that.
+func TestGainOfAllocation(t *testing.T) {
+	assists := sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}
+	for _, c := range []struct {
+		kind   Kind
+		makes  string
+		other  func(s *scene) sampledata.State // a quarter of the time
+		times  float64
+		copied bool
+	}{
+		{MakingKind, "regexp.Compile", func(s *scene) sampledata.State {
+			return s.at(assists, "main.worker", "main.other", "runtime.mallocgc")
+		}, 2, false},
+		{AllocationKind, "runtime.concatstrings", func(s *scene) sampledata.State {
+			return s.at(runs, "main.worker", "main.handle", "runtime.concatstrings", "runtime.memmove")
+		}, 2, true},
+		{AllocationKind, "main.join", func(s *scene) sampledata.State {
+			return s.at(runs, "main.worker", "main.handle", "main.join", "runtime.memmove")
+		}, 4. / 3, false},
+	} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		s.samples(t, 400, func(i int) {
+			for k, g := range all {
+				switch s.is[g] = s.at(runs, "main.worker", "main.serve"); (i + k) % 4 {
+				case 0:
+					s.is[g] = s.at(runs, "main.worker", "main.handle", c.makes, "runtime.mallocgc")
+				case 1:
+					s.is[g] = c.other(s)
+				}
+			}
+		})
+		found := s.find(t).Findings
+		i := slices.IndexFunc(found, func(f *Finding) bool { return f.Kind == c.kind })
+		if i < 0 || found[i].Gain.Times == nil || !nearly(found[i].Gain.Times.Times, c.times) || found[i].Gain.Copied != c.copied {
+			for _, f := range found {
+				t.Errorf("%s of %s, of %s: %+v", f.Kind, f.Where.Function, c.makes, f.Gain)
+			}
+		}
+	}
+}

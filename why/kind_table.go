@@ -192,7 +192,7 @@ func processorKindRows() map[Kind]*kindRow {
 				Says:    "Allocation and the garbage collector take {share} of the processors; {who} spends most time on it, most often in {place}.",
 				Because: "of that time: {parts}",
 				Remedy:  "allocate less there, or use memory again",
-				Stays:   "what else is done there, such as copying, stays",
+				Stays:   "what else is done there stays",
 			},
 		},
 		FinalizerKind: {
@@ -210,7 +210,6 @@ func processorKindRows() map[Kind]*kindRow {
 			KindWords: KindWords{
 				Says: "{made} in {place}", Own: "{each}", See: "report --idle",
 				Remedy: "keep one and use it again",
-				Stays:  "what the collector does for them is not counted",
 			},
 		},
 	}

@@ -60,6 +60,11 @@ var moving = named(`(syscall|internal/poll|golang\.org/x/sys/unix)\.(\(\*FD\)\.)
 // copying are the kinds of findings in which data may be copied.
 var copying = []Kind{ComputeKind, AllocationKind}
 
+// copiers matches the functions of the runtime that make something, and
+// copy into it what was there.
+var copiers = named(`runtime\.(concat(string|byte)s?\d?|growslice|slicebytetostring|stringtoslicebyte|hashGrow|(grow[wW]ork|evacuate)\w*)` +
+	`|internal/runtime/maps\.\(\*(Map|table)\)\.(growToTable|grow|rehash|split)`)
+
 var signs = []sign{
 	{[]Kind{LockKind},
 		func(s *searcher, f *Finding) float64 {

@@ -61,6 +61,9 @@ func findingGain(f *why.Finding) string {
 		f.Gain.Less.Share > muchMore*f.Share.Share {
 		text += "; that counts who waits for these, too"
 	}
+	if f.Gain.Copied {
+		text += "; that counts what is copied, too"
+	}
 	if stays := f.Words().Stays; stays != "" && f.Gain.Under == nil {
 		text += "; " + stays
 	}
