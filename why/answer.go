@@ -307,6 +307,8 @@ type Answer struct {
 	Few *SlowCalls `json:"few_slow_calls,omitempty"`
 	// the wait for the end of a process, if most of the time is that
 	ForProcess *Part `json:"for_process,omitempty"`
+	// what most of its work is, if it is mostly idle; nil if nothing is
+	Work *Work `json:"work,omitempty"`
 	// how its heap grows; nil if it is not known to
 	HeapGrows *HeapGrowth `json:"heap_grows,omitempty"`
 	// the program ended with the recording

@@ -31,7 +31,7 @@ func (a *searched) conclude() {
 	})
 	a.Resting, a.NotMoved = a.rest(), a.e.still(a.Findings)
 	a.State, a.ForProcess = a.state(), a.forProcess()
-	a.HeapGrows = a.e.heapGrowth()
+	a.Work, a.HeapGrows = a.work(), a.e.heapGrowth()
 	a.noteFolded()
 }
 

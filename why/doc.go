@@ -30,7 +30,8 @@
 //	when.go          when a finding is true; phases.go, what is true only in a phase; companions.go,
 //	                 the monitors that go with it; course.go, how its verdict changed
 //	slow_calls.go    the slowest calls of a function beside the others
-//	conclude.go      what is left if each finding that another one explains is left out, in order
+//	conclude.go      what is left if each finding that another one explains is left out, in order:
+//	                 work.go, what a program does that is not slow
 //	gain.go          what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
 //	                 gain_trace.go whose time is a cost, gain_along.go who gets more to do, too,
 //	                 gain_crowded.go when CPUs lack; without.go,

@@ -21,7 +21,19 @@ const maxIdle = 0.03
 // Verdict returns what an answer says before its findings, or without
 // any; it may be "".
 func (y *Why) Verdict() string {
-	return strings.TrimSpace(y.state() + " " + y.heapText())
+	return strings.Join(slices.DeleteFunc([]string{y.state(), y.workText(), y.heapText()},
+		func(text string) bool { return text == "" }), " ")
+}
+
+// workText says what most of the work is of a program that is mostly
+// idle; "" if that is not known.
+func (y *Why) workText() string {
+	w := y.Work
+	if w == nil {
+		return ""
+	}
+	return termtext.Sprintf("%s (%s) is at work for %s of its life; for %s of that time it %s in %s.",
+		w.Class, counted(w.Alive), sharePercent(w.Active), sharePercent(w.Share), w.Activity.Words(), w.Function)
 }
 
 // state says what state the program is in, if that is more than findings.

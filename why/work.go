@@ -1,0 +1,81 @@
+package why
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/cpprof/cpprof/internal/lists"
+	"github.com/cpprof/cpprof/views"
+)
+
+// A Work is what goroutines of a program that is not slow mostly do when
+// they are at work.
+type Work struct {
+	Class    string   `json:"class"`
+	Alive    float64  `json:"alive"`    // mean number of goroutines
+	Active   float64  `json:"active"`   // the share of their life in which they are at work
+	Activity Activity `json:"activity"` // what they mostly do then
+	Share    float64  `json:"share"`    // of the time at work, in which they do that there
+	Function string   `json:"function"` // where, on their stack
+}
+
+// certainWork has the activities that are work for sure: who waits in a select
+// may wait for it.
+var certainWork = []Activity{Computing, CallsKernel, IO, Locked}
+
+const (
+	leastWork = 30  // samples with a goroutine of the class at work, if it is worth telling
+	mostly    = 0.5 // of a time
+)
+
+// work returns what most of the work is of a program without findings
+// that is mostly idle; nil if it is little, or not mostly one thing.
+func (a *searched) work() *Work {
+	if a.State != Idle && a.State != Unmoved {
+		return nil
+	}
+	by := make(sums)
+	for i := range a.e.classes {
+		if c := &a.e.classes[i]; !c.runtimes && c.active <= mostly*c.life {
+			by[int32(i)] = c.active - c.still
+		}
+	}
+	if class := by.most(); class >= 0 && a.samplesOf(a.works(class)) >= leastWork {
+		return a.workOf(class)
+	}
+	return nil
+}
+
+// works returns the situations of a class at work.
+func (s *searcher) works(class int32) func(*situation) bool {
+	return ofClass(class, func(at *situation) bool { return !at.idle && !at.still })
+}
+
+// workOf returns what goroutines of a class mostly do at work, and the
+// innermost function of the program in which they do that; nil if nothing
+// is most of it.
+func (a *searched) workOf(class int32) *Work {
+	works, by := a.works(class), make(map[Activity]float64)
+	for _, at := range a.members(class) {
+		if works(at) {
+			by[a.e.activity(at)] += at.weight
+		}
+	}
+	does, there, total := ordered(by)[0], a.e.places.heaviest(), lists.Sum(slices.Collect(maps.Values(by)), func(w float64) float64 { return w })
+	if !slices.Contains(certainWork, does) {
+		return nil
+	}
+	for _, at := range a.members(class) {
+		if works(at) && a.e.activity(at) == does {
+			there.add(at.state.Stack, at.weight)
+		}
+	}
+	c := &a.e.classes[class]
+	for _, function := range slices.Backward(there.place().Path) {
+		share := by[does] / total * there.within(function)
+		if share >= mostly && views.IsOwn(function) && c.name != "go:"+function {
+			return &Work{c.name, a.e.mean(c.life), total / c.life, does, share, function}
+		}
+	}
+	return nil
+}

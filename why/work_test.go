@@ -1,0 +1,37 @@
+package why
+
+import "testing"
+
+// What a program that is not slow mostly does is said, but not what may be
+// a wait for work.
+func TestWork(t *testing.T) {
+	for _, c := range []struct {
+		function string
+		waits    bool
+		little   bool
+		want     string
+	}{
+		{"main.parse", false, false, "main.parse"},
+		{"main.parse", true, false, ""},
+		{"main.parse", false, true, ""},
+	} {
+		s := newScene()
+		all, every := s.spawn(2, "main.worker"), 20
+		if c.little {
+			every = 200
+		}
+		s.samples(t, 600, func(i int) {
+			s.all(all, s.at(sleeps, "main.worker"))
+			state := runs
+			if c.waits {
+				state = selects
+			}
+			s.some(i, every, all, s.at(state, "main.worker", "main.handle", c.function, "strings.Index"))
+			s.some(i+5, 10*every, all, s.at(runs, "main.worker", "main.handle"))
+		})
+		a := s.find(t)
+		if got := a.Work; (got == nil) != (c.want == "") || got != nil && (got.Function != c.want || !nearly(got.Share, 0.9) && got.Share < 0.9 || got.Active > 0.06) {
+			t.Errorf("%+v: %s: %+v", c, a.State, got)
+		}
+	}
+}
