@@ -110,7 +110,47 @@ func (e *evidence) blame(of func(*situation) bool) (causes []Cause, known float6
 		b.total += e.between(run.First, run.Last)
 		b.add(run)
 	}
+	b.addUnnamed(of)
 	return b.causes(), b.known()
+}
+
+// addUnnamed adds what goroutines do that may end the waits for channels
+// for which nobody is named, if others of one class may end the others: a
+// sampler has no time to look for them at each wait.
+func (b *blamed) addUnnamed(of func(*situation) bool) {
+	by, named := make(map[string]float64), 0.0
+	for d, w := range b.weight {
+		if d.certain == Candidate {
+			by[d.class] += w
+			named += w
+		}
+	}
+	class, exists := b.e.byName[append(ordered(by), "")[0]]
+	if !exists || named < minCandidates*b.total || by[b.e.classes[class].name] < mostOf*named {
+		return
+	}
+	var spans []phase
+	waits, long, does, sends := 0.0, 0.0, 0.0, false
+	for run, at := range b.e.runs(of) {
+		if run.Holders == 0 && at.state.Doing.OfChannel() {
+			spans = append(spans, phase{run.First, run.Last + 1})
+			waits += b.e.between(run.First, run.Last)
+			sends = sends || at.state.Doing == views.Sending
+		}
+	}
+	spans = union(spans)
+	for _, s := range spans {
+		long += b.e.between(s.from, s.to-1)
+	}
+	its := ofClass(class, func(at *situation) bool { return sends || at.state.Doing != views.Sending })
+	for run := range b.e.runs(its) {
+		does += b.e.weightIn(run, spans)
+	}
+	for run, at := range b.e.runs(its) {
+		if w := b.e.weightIn(run, spans); w > 0 {
+			b.do(at, Candidate, w*waits/max(long, does))
+		}
+	}
 }
 
 // known returns the share of the waits in which somebody is known

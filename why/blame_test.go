@@ -310,3 +310,61 @@ func TestHoldersDoNotWaitForWork(t *testing.T) {
 		t.Errorf("%s: %+v", f.Kind, f.Causes)
 	}
 }
+
+// If nobody is named for some waits, those may end them who may end the
+// others. The last of a chain has all that wait for it. Who has
+// gone on to send does not keep them waiting.
+func TestUnnamedCandidates(t *testing.T) {
+	s := newScene()
+	pages, parts := s.spawn(1, "main.page"), s.spawn(3, "main.part")
+	batch, late := s.spawn(1, "main.batch")[0], s.spawn(1, "main.batch")[0]
+	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Holders: s.HolderSet(parts), Evidence: sampledata.Likely}
+	receives := sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}
+	s.samples(t, 100, func(i int) {
+		waits := receives
+		if waits.Lock = 0x900 + uint64(i%2); i%2 == 0 {
+			waits.Holders, waits.Evidence = s.HolderSet([]sampledata.GoroutineID{batch}), sampledata.Ambiguous
+		}
+		s.all(pages, s.at(group, "main.page", "main.gather", "sync.(*WaitGroup).Wait"))
+		s.all(parts, s.at(waits, "main.part", "main.load", "main.(*loader).wait"))
+		s.is[batch] = s.at(reads, "main.batch", "main.fetch", "net.(*conn).Read")
+		s.is[late] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan send"}, "main.batch")
+		if i%10 == 0 {
+			s.all(pages, s.at(runs, "main.page"))
+			s.all(parts, s.at(runs, "main.part"))
+			s.is[batch] = s.at(sleeps, "main.batch")
+			s.is[late] = s.at(runs, "main.batch")
+		}
+	})
+	f := s.find(t).Findings[0]
+	if behind := names(f.Behind); f.Class != "go:main.batch" || f.Where.Function != "main.fetch" ||
+		!slices.Contains(behind, "go:main.page") || !slices.Contains(behind, "go:main.part") {
+		t.Errorf("found %+v", f)
+	}
+	causes, _ := fixture.Must(newSearcher(s.Recording(), configured()))(t).e.blame(func(at *situation) bool { return at.state.Doing == views.Receiving })
+	if len(causes) != 1 || causes[0].Certainty != Candidate || !nearly(causes[0].Share, 1) {
+		t.Errorf("causes are %+v", causes)
+	}
+}
+
+// Who waits for a group waits for what those do that it has started.
+func TestGainOfStartedMembers(t *testing.T) {
+	s := newScene()
+	server, busy := s.spawn(1, "main.serve")[0], s.spawn(2, "main.count")
+	group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait"}
+	part := s.Goroutine(sampledata.Goroutine{ID: 100, Start: s.function("main.fetch"), Parent: 1, Site: sampledata.Site{Function: "main.gather"}})
+	s.samples(t, 200, func(i int) {
+		s.all(busy, s.at(runs, "main.count"))
+		if s.is[server] = s.at(group, "main.serve", "main.gather", "sync.(*WaitGroup).Wait"); i%4 == 0 {
+			s.is[server] = s.at(runs, "main.serve", "main.merge")
+		}
+		if s.is[part] = s.at(sleeps, "main.fetch", "main.retry"); i%4 == 0 {
+			s.is[part] = s.at(runs, "main.fetch")
+		}
+	})
+	searched := fixture.Must(findIn(s.Recording(), configured()))(t)
+	b := newMoments(searched.searcher).tracer(target{hit: func(at *situation) bool { return at.state.Doing == views.Sleeping }})
+	if g := b.gain([]int32{searched.e.byName["go:main.serve"]}, 1); g.Times == nil || !nearly(g.Times.Times, 4) {
+		t.Errorf("%+v %+v", g, g.Times)
+	}
+}

@@ -189,17 +189,26 @@ func (f *Finding) covered(causes []Cause) float64 {
 // fold removes the findings that another one explains, and adds
 // them to it. A finding that is explained explains nothing
 // itself, so that two that explain one another do not both
-// vanish.
+// vanish. So those go first that explain no others.
 func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding)) {
 	gone := make(map[*Finding]bool)
-	for _, f := range a.Findings {
-		for _, other := range a.Findings {
-			if f == other || gone[other] || gone[f] || !explained(f, other) {
-				continue
+	explains := func(f *Finding) bool {
+		return slices.ContainsFunc(a.Findings, func(g *Finding) bool { return g != f && !gone[g] && explained(g, f) })
+	}
+	for _, circles := range []bool{false, true} {
+		for again := true; again; {
+			again = false
+			for _, f := range a.Findings {
+				into := slices.IndexFunc(a.Findings, func(other *Finding) bool {
+					return other != f && !gone[f] && !gone[other] && explained(f, other)
+				})
+				if into < 0 || !circles && explains(f) {
+					continue
+				}
+				gone[f], again = true, true
+				a.Findings[into].Severity += f.Mean
+				add(f, a.Findings[into])
 			}
-			gone[f] = true
-			other.Severity += f.Mean
-			add(f, other)
 		}
 	}
 	a.Findings = slices.DeleteFunc(a.Findings, func(f *Finding) bool { return gone[f] })

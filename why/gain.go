@@ -85,6 +85,7 @@ const (
 	leastActive = 30   // samples with goroutines of the class at work
 	wholly      = 0.97 // of its time, if the class does nothing else
 	fullUse     = 0.85 // of the processors, if they are full
+	halfUse     = 0.5  // of the processors, below which a lack of CPUs limits nothing for sure
 	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps

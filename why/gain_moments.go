@@ -29,6 +29,7 @@ type moments struct {
 // A worker is a goroutine that works.
 type worker struct {
 	goroutine sampledata.GoroutineID
+	run       int32
 	situation int32
 	holders   sampledata.HolderSetID
 	lock      uint64 // that it waits for
@@ -69,7 +70,7 @@ func newMoments(s *searcher) *moments {
 		if at < 0 || e.situations[at].idle || e.situations[at].still {
 			continue
 		}
-		w := worker{run.Goroutine, at, run.Holders, run.Lock, run.Evidence == sampledata.Free, run.Evidence.Blames()}
+		w := worker{run.Goroutine, int32(i), at, run.Holders, run.Lock, run.Evidence == sampledata.Free, run.Evidence.Blames()}
 		end := from[min(run.Last+1, e.to)-e.from]
 		for k := from[max(run.First, e.from)-e.from]; k < end; k++ {
 			m.workers[k] = append(m.workers[k], w)

@@ -42,7 +42,10 @@ type tracer struct {
 	locks     bool    // the target has waits for locks, but no code
 	under     bool    // what is done under these goes away, too
 
+	groups *blamed // whose members are found out
+
 	// of one moment
+	moment  int
 	workers []worker
 	of      []int32 // by goroutine: its worker, plus 1
 	holds   []bool  // by worker: it holds a lock, the waits for which are the target, too
@@ -60,7 +63,7 @@ func (t *tally) add(share float64) { t.count++; t.target += share }
 func (t tally) mean() float64 { return t.target / max(t.count, 1) }
 
 func (m *moments) tracer(t target) *tracer {
-	b := &tracer{moments: m, code: t.code, target: m.s.e.matching(t.hit),
+	b := &tracer{moments: m, groups: newBlamed(m.s.e), code: t.code, target: m.s.e.matching(t.hit),
 		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes)),
 		onCPU: make([]tally, len(m.s.e.classes))}
 	for i, at := range m.s.e.situations {
@@ -116,7 +119,7 @@ func (b *tracer) enter(moment int) (running tally) {
 	for _, w := range b.workers {
 		b.of[w.goroutine] = 0
 	}
-	b.workers, b.summed = b.moments.workers[moment], false
+	b.moment, b.workers, b.summed = moment, b.moments.workers[moment], false
 	for i := range b.workers {
 		b.of[b.workers[i].goroutine] = int32(i) + 1
 	}
@@ -206,13 +209,26 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 		return 0, false
 	}
 	var holders tally
-	for _, g := range b.s.e.r.HolderSets[w.holders] {
+	for _, g := range b.awaitedBy(w) {
 		if i := b.of[g]; i > 0 && g != w.goroutine {
 			holders.add(b.share(&b.workers[i-1], depth+1))
 		}
 	}
 	locked := b.at(w).state.Doing == views.AwaitingLock && len(b.s.e.r.HolderSets[w.holders]) > 0
 	return holders.mean(), holders.count > 0 || locked
+}
+
+// awaitedBy returns the goroutines that a goroutine waits for, or may wait
+// for: those that the recording names or, for a group, those that it has
+// started.
+func (b *tracer) awaitedBy(w *worker) []sampledata.GoroutineID {
+	set := b.s.e.r.HolderSets[w.holders]
+	if len(set) == 0 && b.at(w).state.Doing == views.AwaitingGroup && b.groups.visits < maxOverlaps {
+		b.s.e.indexRuns()
+		sample := b.samples[b.moment]
+		set, _ = b.groups.members(b.s.e.r.Runs.At(int(w.run)), sample, sample)
+	}
+	return set
 }
 
 // awaited returns the share of what those do that goroutines

@@ -420,14 +420,15 @@ func (f *Finding) holders(do func(*Cause) bool) float64 {
 }
 
 // allInUse reports whether the processors are nearly full, or the
-// machine often has no CPU for those that there are. If it is
+// machine often has no CPU for those that there are: a program that
+// mostly waits may do more at a time. If it is
 // known who wants the CPUs, none is free most of the time.
 func (s *searcher) allInUse(c *Crowd) bool {
 	if c != nil && c.hasFree() {
 		return false
 	}
 	wanted := s.ran + s.noCPU
-	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted
+	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted && wanted >= halfUse*s.e.processors
 }
 
 // inside reports whether those that goroutines wait for mostly

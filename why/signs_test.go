@@ -298,7 +298,7 @@ func TestMorePlacesNeedCPUs(t *testing.T) {
 		ran, noCPU float64
 		crowd      *Crowd
 		want       bool
-	}{{1.9, 0, nil, true}, {1, 0.8, nil, true}, {0.6, 0.4, nil, true}, {1, 0.1, nil, false}, {0, 0, nil, false},
+	}{{1.9, 0, nil, true}, {1, 0.8, nil, true}, {0.6, 0.4, nil, true}, {1, 0.1, nil, false}, {0, 0, nil, false}, {0.05, 0.02, nil, false},
 		{1, 0.8, &Crowd{Own: 1, Others: 0.9, CPUs: 2}, true}, {1, 0.8, &Crowd{Own: 1, CPUs: 2}, false}} {
 		s := &searcher{e: &evidence{processors: 2}, ran: c.ran, noCPU: c.noCPU}
 		if s.allInUse(c.crowd) != c.want {
