@@ -182,7 +182,10 @@ type Before struct {
 
 // A When says when something happens.
 type When struct {
-	Always     bool          `json:"always"`
+	Always bool `json:"always"`
+	// the share of the time in which somebody is at work, if that is often
+	// nobody: the finding is true whenever somebody is
+	Present    float64       `json:"present,omitempty"`
 	Spans      []Span        `json:"spans,omitempty"`      // if not always
 	Otherwise  float64       `json:"otherwise,omitempty"`  // the share outside of the spans; 0 if hardly any of it is there
 	Period     time.Duration `json:"period,omitempty"`     // if it comes and goes regularly

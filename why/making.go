@@ -182,7 +182,7 @@ func (s *searcher) makingCandidates() (all []*candidate) {
 		if f.connectsHTTP() {
 			made = max(made, s.begun(clientReads))
 		}
-		f.Made.PerSecond = float64(made) / (s.e.length / 1e9)
+		f.Made.PerSecond = float64(made-1) / (s.e.length / 1e9) // as many lie between the first and the last
 		seen := &s.e.classes[class]
 		each := by[class] / float64(max(1, made))
 		if each > 2*s.chanceEpisode(by[class]/seen.life) {

@@ -263,6 +263,7 @@ func (s series) period() int {
 // when finds out when a share is high: all the time, in some
 // spans, or periodically, and whether it goes with collections.
 func (e *evidence) when(all []hotspots.Observation) (w When) {
+	w.Collecting = e.inCollections(all)
 	s := binned(all)
 	levels := s.levels()
 	high := lists.Sum(levels, func(l level) time.Duration {
@@ -270,6 +271,11 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 	})
 	if float64(high) > nearlyAlways*float64(e.time(e.to)-e.time(e.from)) {
 		w.Always = true
+		if w.Present = present(all); w.Present > 0 { // the share does not change, but what it is of comes and goes
+			all = lists.Each(all, func(o hotspots.Observation) hotspots.Observation {
+				return hotspots.Observation{Weight: o.Weight, Hits: min(o.Base, 1), Base: 1}
+			})
+		}
 		steps, step := e.stepped(all)
 		w.Period = time.Duration(steps.period()) * step
 	} else {
@@ -280,8 +286,27 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 		}
 		w.Otherwise = e.outside(all, w.Spans)
 	}
-	w.Collecting = e.inCollections(all)
 	return w
+}
+
+// mostlyPresent is the share of the time from which on somebody is there
+// of whose time a share is.
+const mostlyPresent = 0.8
+
+// present returns the share of the time in which there is anything of which
+// observations are a share; 0 if that is most of it.
+func present(all []hotspots.Observation) float64 {
+	there, time := 0.0, 0.0
+	for _, o := range all {
+		time += o.Weight
+		if o.Base > 0 {
+			there += o.Weight
+		}
+	}
+	if there >= mostlyPresent*time {
+		return 0
+	}
+	return there / time
 }
 
 // outside returns the share outside of some spans; 0 if these have

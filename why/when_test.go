@@ -61,3 +61,33 @@ func TestLowLevels(t *testing.T) {
 		}
 	}
 }
+
+// What is always true of those that are at work is not true all the time
+// if often nobody is. Bursts have a period, too.
+func TestWhenNobodyIsAtWork(t *testing.T) {
+	for _, c := range []struct {
+		burst   int // samples of 40
+		present float64
+		comes   bool
+	}{{8, 0.2, true}, {40, 0, false}} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		s.samples(t, 800, func(i int) {
+			if s.all(all, s.at(idles, "main.worker")); i%40 < c.burst {
+				s.all(all, s.at(selects, "main.worker", "main.handle", "main.ask", "net/http.(*persistConn).roundTrip"))
+			}
+			if i%40 < c.burst {
+				s.some(i, 20, all, s.at(runs, "main.worker", "main.handle"))
+			}
+		})
+		a := s.find(t)
+		if len(a.Findings) == 0 {
+			t.Errorf("%+v: nothing found", c)
+			continue
+		}
+		w := a.Findings[0].When
+		if !w.Always || !nearly(w.Present, c.present) && w.Present != c.present || (w.Period > 0) != c.comes {
+			t.Errorf("%+v: %+v", c, w)
+		}
+	}
+}

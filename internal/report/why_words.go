@@ -443,6 +443,9 @@ func isAspect(p why.Part) bool { return strings.HasPrefix(p.Name, "@") }
 // whenText says when a finding is true.
 func whenText(f *why.Finding, from, to time.Duration) string {
 	text := "all the time, " + spanText(from, to)
+	if f.When.Present > 0 {
+		text = "whenever they are at work, " + sharePercent(f.When.Present) + " of the time, " + spanText(from, to)
+	}
 	if len(f.When.Spans) > 0 {
 		list := lists.Each(f.When.Spans, func(s why.Span) string {
 			return spanText(s.From, s.To) + " (" + sharePercent(s.Share) + " then)"

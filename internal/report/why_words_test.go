@@ -101,6 +101,10 @@ func TestPeriodWords(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	f := &why.Finding{When: why.When{Always: true, Present: 0.158}}
+	if got, want := whenText(f, 0, 4*time.Second), "whenever they are at work, 16 % of the time, 0.0 to 4.0 s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // Code that several classes run has the share of all.
