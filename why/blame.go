@@ -55,6 +55,8 @@ type Cause struct {
 	// the function that took the lock, if others wait for it in
 	// the same one
 	Taken string `json:"taken,omitempty"`
+	// of those who wait for a lock that is no finding: who holds that
+	Behind *Cause `json:"behind,omitempty"`
 
 	forWork bool // they have a lock, and wait for work
 }
@@ -479,4 +481,27 @@ func (c *Cause) unlikely(f *Finding) bool {
 	return c.Certainty == Candidate &&
 		(c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) ||
 			c.Class == f.Class && f.Kind != LockKind)
+}
+
+// otherLock is what helps if the holder of a lock waits for another.
+const otherLock = "hold the other lock for less time, or wait for it before this one is taken"
+
+// followLocks finds out who mostly holds the locks for which the holders
+// of others wait, if that is no finding of its own.
+func (a *searched) followLocks() {
+	found := func(lock string) bool {
+		return slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Lock == lock })
+	}
+	for _, f := range a.Findings {
+		if f.Kind != LockKind || len(f.Causes) == 0 {
+			continue
+		}
+		c := &f.Causes[0]
+		if c.Activity != Locked || c.Lock == "" || c.Share < explains || found(c.Lock) {
+			continue
+		}
+		if behind, _ := a.e.blame(awaits(c.Lock)); len(behind) > 0 && behind[0].Certainty == Known && behind[0].Share >= explains {
+			c.Behind, f.Remedy = &behind[0], otherLock
+		}
+	}
 }

@@ -368,3 +368,23 @@ func TestGainOfStartedMembers(t *testing.T) {
 		t.Errorf("%+v %+v", g, g.Times)
 	}
 }
+
+// If the holder of a lock waits for another, which is no finding, whoever
+// holds that is said.
+func TestHolderBehindHolder(t *testing.T) {
+	s := newScene()
+	all := s.spawn(40, "main.worker")
+	first, second := blocked, blocked
+	first.Lock, first.Holders = 0x200, s.HolderSet(all[1:2])
+	second.Lock, second.Holders = 0x300, s.HolderSet(all[:1])
+	s.samples(t, 100, func(i int) {
+		s.all(all[2:], s.at(first, "main.worker", "main.refresh", "sync.(*Mutex).Lock"))
+		s.is[all[1]] = s.at(second, "main.worker", "main.refresh", "main.size", "sync.(*Mutex).Lock")
+		s.is[all[0]] = s.at(reads, "main.worker", "main.send", "net.(*conn).Read")
+		s.some(i, 50, all[2:], s.at(runs, "main.worker"))
+	})
+	f := s.find(t).Findings[0]
+	if f.Kind != LockKind || f.Causes[0].Behind == nil || f.Causes[0].Behind.Place.Function != "main.send" || f.Remedy != otherLock {
+		t.Errorf("found %+v", f)
+	}
+}

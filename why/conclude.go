@@ -26,6 +26,7 @@ func (a *searched) conclude() {
 	a.signServers()
 	a.order()
 	a.findGrowth()
+	a.followLocks()
 	slices.SortStableFunc(a.Hypotheses, func(x, y Hypothesis) int {
 		return cmp.Or(cmp.Compare(y.severity, x.severity), cmp.Compare(x.key, y.key), cmp.Compare(x.Class, y.Class))
 	})

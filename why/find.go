@@ -269,6 +269,8 @@ func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 	switch {
 	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp):
 		c.note = ""
+	case c.note == sleepsBetween && s.keepsClients(c):
+		c.note = ""
 	case c.note == waitedOnce && s.queues(s.classOf(c.f), c.asks.hit), c.note == sleepsOnce && a.awaits(c.f):
 		c.note = c.rests()
 	}

@@ -181,3 +181,18 @@ func (s *searcher) starts(class int32, other string) bool {
 
 // mostParents limits the chain from a goroutine to who began it all.
 const mostParents = 20
+
+// keepsClients reports whether the goroutines of a class that sleep between
+// two pieces of work read these from the program's own connections, while
+// others wait for answers: whenever they sleep, some wait for that.
+func (s *searcher) keepsClients(c *candidate) bool {
+	class := s.classOf(c.f)
+	if s.e.ownConnections() == 0 || s.alone(class) {
+		return false
+	}
+	reads := slices.ContainsFunc(s.members(class), func(at *situation) bool {
+		return at.state.Doing == views.AwaitingIO && s.on(at, c.f.Where.Function) && s.e.places.matches(at.state.Stack, netRead)
+	})
+	answers, _ := weigh(s.e.situations, func(at *situation) bool { return at.class != class && at.answer && at.waits() }, anywhere)
+	return reads && answers >= mostOf*s.mean(c.asks)*s.e.length
+}

@@ -183,3 +183,27 @@ func TestHandlersThatMayAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Who sleeps where it reads requests keeps those waiting that asked it, if
+// the program has connections with itself.
+func TestServersThatSleep(t *testing.T) {
+	for own, want := range map[int64]string{0: sleepsBetween, 16: ""} {
+		s := newScene()
+		clients, servers := s.spawn(8, "main.client"), s.spawn(8, "main.serveConn")
+		connections := s.Monitor(sampledata.Monitor{Name: ownConnections, Layer: sampledata.Kernel, Kind: sampledata.Level})
+		s.samples(t, 200, func(i int) {
+			s.Measure(connections, sampledata.Number(own))
+			s.all(clients, s.at(reads, "main.client", "main.ask:9", "main.answer", "net.(*netFD).Read"))
+			s.some(i, 10, clients, s.at(runs, "main.client", "main.ask", "main.send", "net.(*netFD).Write"))
+			s.all(servers, s.at(sleeps, "main.serveConn:12", "time.Sleep"))
+			s.some(i, 10, servers, s.at(reads, "main.serveConn:10", "bufio.(*Reader).ReadString", "net.(*netFD).Read"))
+			s.some(i+1, 50, servers, s.at(runs, "main.serveConn:14", "net.(*conn).Write"))
+		})
+		a := s.find(t)
+		found := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.serveConn" && f.Kind == SleepKind })
+		rests := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Class == "go:main.serveConn" && r.Does == want })
+		if found != (want == "") || rests != (want != "") {
+			t.Errorf("%d own connections: %+v %+v", own, a.Findings, a.Resting)
+		}
+	}
+}

@@ -17,7 +17,10 @@ func WhyLines(f *why.Finding) (lines []string) {
 		if i == maxCauses {
 			break
 		}
-		lines = append(lines, causeText(f, &c))
+		lines = append(lines, causeText(f, &c, "it"))
+		if c.Behind != nil {
+			lines = append(lines, causeText(f, c.Behind, c.Lock))
+		}
 	}
 	says, others := f.Words(), f.Others
 	switch {
@@ -221,7 +224,7 @@ func crowdText(c *why.Crowd, kind why.Kind) string {
 }
 
 // causeText says what one cause of a wait does.
-func causeText(f *why.Finding, c *why.Cause) string {
+func causeText(f *why.Finding, c *why.Cause, held string) string {
 	doing := "it " + c.Activity.Words()
 	if c.AwaitsServer() {
 		doing = why.AwaitsServer
@@ -249,7 +252,7 @@ func causeText(f *why.Finding, c *why.Cause) string {
 	case f.Kind == why.ProcessorKind:
 		return who + " has the processors (" + sharePercent(c.Share) + of + "), " + at
 	case c.Certainty == why.Known:
-		who += " holds it,"
+		who += " holds " + held + ","
 	case c.Certainty == why.Likely && f.Kind == why.LockKind:
 		who += " probably holds it,"
 	case c.Certainty == why.Started || c.Certainty == why.Likely && f.Kind == why.GroupKind:
