@@ -424,6 +424,9 @@ func (b *blamed) causes() []Cause {
 		if h := b.where[d]; h != nil {
 			c.Place = h.place()
 			c.Within = h.within(c.Place.Function)
+			if h.calls(&c.Place) < explains {
+				c.Place.Library = "" // it calls others, too
+			}
 		}
 		all = append(all, c)
 	}

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -386,5 +387,28 @@ func TestHolderBehindHolder(t *testing.T) {
 	f := s.find(t).Findings[0]
 	if f.Kind != LockKind || f.Causes[0].Behind == nil || f.Causes[0].Behind.Place.Function != "main.send" || f.Remedy != otherLock {
 		t.Errorf("found %+v", f)
+	}
+}
+
+// What a holder calls is said if it is most of what it does.
+func TestWhatHoldersCall(t *testing.T) {
+	for every, want := range map[int]string{1: "bytes.(*Buffer).WriteString", 3: ""} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		waits := blocked
+		waits.Lock, waits.Holders = 0x200, s.HolderSet(all[:1])
+		s.samples(t, 100, func(i int) {
+			s.all(all[1:], s.at(waits, "main.worker", "main.log", "sync.(*Mutex).Lock"))
+			called := "bytes.(*Buffer).WriteString"
+			if i%every > 0 {
+				called = fmt.Sprintf("strings.part%d", i)
+			}
+			s.is[all[0]] = s.at(runs, "main.worker", "main.log", "main.format", called)
+			s.some(i, 20, all[1:], s.at(runs, "main.worker"))
+		})
+		f := s.find(t).Findings[0]
+		if p := &f.Causes[0].Place; p.Function != "main.format" || p.Library != want {
+			t.Errorf("the holder is in %s, %s, want %q", p.Function, p.Library, want)
+		}
 	}
 }

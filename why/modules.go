@@ -24,13 +24,14 @@ type modules struct {
 // situations go through: where one unit calls another, the
 // function that calls and the one that is called, outermost
 // first. If a library is called by way of several functions,
-// they are one: "A or B". The standard library is no unit.
+// they are one: "A or B". The standard library is no unit, and the
+// runtime's goroutines go through none.
 func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	var order []sampledata.FunctionID // as on the stacks
 	weights, total := make(map[sampledata.FunctionID]float64), 0.0
 	entries, units := make(map[string][]sampledata.FunctionID), make(map[string]float64)
 	for _, at := range s.e.situations {
-		if at.state.Stack == sampledata.NoStack || !of(at) {
+		if at.state.Stack == sampledata.NoStack || s.e.classes[at.class].runtimes || !of(at) {
 			continue
 		}
 		total += at.weight

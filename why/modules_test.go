@@ -84,3 +84,19 @@ func TestMiddleware(t *testing.T) {
 		t.Errorf("it goes through %q", got)
 	}
 }
+
+// What the collector does goes through no module.
+func TestModulesOfAllocation(t *testing.T) {
+	s := newScene()
+	workers := s.spawn(2, "main.worker")
+	gc := s.Goroutine(sampledata.Goroutine{ID: 99, Start: s.function("runtime.gcBgMarkWorker"), GC: true})
+	s.samples(t, 100, func(int) {
+		s.all(workers, s.at(runs, "main.worker", "main.load", "example.com/a/lib.Read", "example.com/a/lib.grow", "runtime.mallocgc"))
+		s.is[gc] = s.at(runs, "runtime.gcBgMarkWorker", "runtime.gcDrain")
+	})
+	for _, f := range s.find(t).Findings {
+		if got := strings.Join(f.Through, " "); f.Kind == AllocationKind && got != "main.load example.com/a/lib.Read example.com/a/lib.grow" {
+			t.Errorf("it goes through %q", got)
+		}
+	}
+}

@@ -222,6 +222,19 @@ func (h *heaviest) within(function string) float64 {
 	return within / all
 }
 
+// calls returns the share of the weight that is in what the function of
+// a place calls there.
+func (h *heaviest) calls(p *Place) float64 {
+	there, all := 0.0, 0.0
+	for k, w := range h.by {
+		all += w
+		if h.places.function(k[0]) == p.Function && h.places.library(k[0], k[1]) == p.Library {
+			there += w
+		}
+	}
+	return there / max(all, 1)
+}
+
 // place returns the place with the most weight: first the
 // function with its caller that has the most, then its line,
 // then what is called there.

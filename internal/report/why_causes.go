@@ -198,8 +198,9 @@ func crowdLines(f *why.Finding) (lines []string) {
 	switch {
 	case f.Crowd != nil:
 		lines = append(lines, crowdText(f.Crowd, f.Kind))
-		if delayed := delayedText(f.Crowd.Waiting(), f.Mean); delayed != "" {
-			lines = append(lines, delayed)
+		kernel := f.Crowd.Waiting()
+		if text := cmp.Or(delayedText(kernel, f.Mean), fewerText(kernel, f.Mean)); text != "" {
+			lines = append(lines, text)
 		}
 	case f.Kind == why.MachineKind:
 		lines = append(lines, "who has the CPUs was not measured: other programs, or more threads of its own than it has CPUs")

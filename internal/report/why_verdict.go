@@ -116,6 +116,14 @@ func delayedText(kernel, samples float64) string {
 	return termtext.Sprintf("by the kernel's clock, %.2g of its threads wait for a CPU on average; samples show only a part of that", kernel)
 }
 
+// fewerText says the same if samples show more.
+func fewerText(kernel, samples float64) string {
+	if kernel <= 0 || samples < max(1.3*kernel, kernel+minDelayed/2) {
+		return ""
+	}
+	return termtext.Sprintf("by the kernel's clock, only %.2g of its threads wait for a CPU on average: samples show too many", kernel)
+}
+
 // sleepsLong reports whether several goroutines sleep in one place.
 func sleepsLong(s why.Still) bool {
 	return s.Count >= manyHeldUp && views.WaitingFor(s.Reason) == views.Sleeping

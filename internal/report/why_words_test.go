@@ -459,3 +459,13 @@ func TestVerdictOfMachine(t *testing.T) {
 		}
 	}
 }
+
+// If the kernel's clock says otherwise than samples, that is said.
+func TestDelayedWords(t *testing.T) {
+	for samples, want := range map[float64]string{0.4: "samples show only a part", 1.3: "", 1.8: "only 1.2 of its threads"} {
+		f := &why.Finding{Kind: why.MachineKind, Mean: samples, Crowd: &why.Crowd{Turns: 1000, Delay: 1.2e6}}
+		if text := strings.Join(crowdLines(f), "; "); want != "" && !strings.Contains(text, want) || want == "" && strings.Contains(text, "clock") {
+			t.Errorf("%g in samples: %s", samples, text)
+		}
+	}
+}
