@@ -114,8 +114,8 @@ func (b *tracer) waitsFor() []tally {
 	return all
 }
 
-// enter begins with a moment. It returns those that run.
-func (b *tracer) enter(moment int) (running tally) {
+// enter begins with a moment. It returns those that use CPUs.
+func (b *tracer) enter(moment int) (uses tally) {
 	for _, w := range b.workers {
 		b.of[w.goroutine] = 0
 	}
@@ -124,14 +124,19 @@ func (b *tracer) enter(moment int) (running tally) {
 		b.of[b.workers[i].goroutine] = int32(i) + 1
 	}
 	b.findHolders()
+	running := tally{} // or would, and has a processor
 	for i := range b.workers {
 		w := &b.workers[i]
-		if b.at(w).state.Doing.Executes() {
-			running.add(b.share(w, 0))
+		if does := b.at(w).state.Doing; does.Executes() {
+			share := b.share(w, 0)
+			running.add(share)
+			if does == views.Executing {
+				uses.add(share)
+			}
 		}
 	}
 	b.ready = running.mean()
-	return running
+	return uses
 }
 
 // findHolders finds out who holds locks, the waits for which are
@@ -289,7 +294,7 @@ type traced struct {
 	// of the goroutines of the class at work (Base), those that
 	// go through the target
 	through []hotspots.Observation
-	cpu     []hotspots.Observation // the same of all that run
+	cpu     []hotspots.Observation // the same of all that use CPUs
 	centres []*centre
 	foreign float64                          // the share of other classes in the CPU time, without the target's
 	left    sums                             // by situation of the class: the time that is not the target's
@@ -306,14 +311,14 @@ func (b *tracer) trace(class int32) *traced {
 	goroutines := e.mean(e.classes[class].life)
 	others := tally{}
 	for i, sample := range b.samples {
-		weight, running := b.weight(i), b.enter(i)
-		t.cpu[i] = hotspots.Observation{Weight: weight, Hits: running.target, Base: running.count}
+		weight, uses := b.weight(i), b.enter(i)
+		t.cpu[i] = hotspots.Observation{Weight: weight, Hits: uses.target, Base: uses.count}
 		processors := float64(e.cpus.Processors[sample])
 		own.enter(i, weight, min(goroutines, processors))
 		cpus.enter(i, weight, max(float64(e.cpus.Used[sample]), processors-float64(e.cpus.NoCPU[sample])))
 		through := &t.through[i]
 		through.Weight = weight
-		others.count += weight * running.count
+		others.count += weight * uses.count
 		for k := range b.workers {
 			w := &b.workers[k]
 			at := b.at(w)
@@ -322,7 +327,7 @@ func (b *tracer) trace(class int32) *traced {
 				cpus.add(i, share)
 			}
 			if at.class != class {
-				if runs && !e.classes[at.class].runtimes {
+				if at.state.Doing == views.Executing && !e.classes[at.class].runtimes {
 					others.target += weight * (1 - share)
 				}
 				continue

@@ -132,3 +132,24 @@ func TestGainOfAllocation(t *testing.T) {
 		}
 	}
 }
+
+// Full processors do as much more as they save of the CPU time that was
+// used. What waits for a CPU of the machine uses none.
+func TestGainOfTheCPUTimeUsed(t *testing.T) {
+	s := newScene()
+	all, helpers := s.spawn(4, "main.worker"), s.spawn(4, "main.help")
+	s.samples(t, 300, func(i int) {
+		waits := s.at(runs, "main.worker", "main.parse")
+		waits.NoCPU = true
+		s.all(all, waits)
+		if s.all(helpers, s.at(idles, "main.help")); i%3 > 0 {
+			s.some(i, 2, all, s.at(sampledata.State{Run: sampledata.Waiting, Reason: "chan receive"}, "main.worker", "main.detect"))
+			s.all(helpers[:2], s.at(runs, "main.help", "main.match"))
+		} else {
+			s.some(i, 2, all, s.at(runs, "main.worker", "main.parse"))
+		}
+	})
+	if g := s.asked(t, "main.match", false); g.Class != "go:main.worker" || g.Times == nil || !nearly(g.Times.Times, 3) {
+		t.Errorf("%+v %+v", g, g.Times)
+	}
+}
