@@ -116,6 +116,10 @@ func (e *evidence) blame(of func(*situation) bool) (causes []Cause, known float6
 	return b.causes(), b.known()
 }
 
+// minNamed is the share of the waits from which those that are named may
+// end the others.
+const minNamed = 0.1
+
 // addUnnamed adds what goroutines do that may end the waits for channels
 // for which nobody is named, if others of one class may end the others: a
 // sampler has no time to look for them at each wait.
@@ -128,7 +132,7 @@ func (b *blamed) addUnnamed(of func(*situation) bool) {
 		}
 	}
 	class, exists := b.e.byName[append(ordered(by), "")[0]]
-	if !exists || named < minCandidates*b.total || by[b.e.classes[class].name] < mostOf*named {
+	if !exists || named < minNamed*b.total || by[b.e.classes[class].name] < mostOf*named {
 		return
 	}
 	var spans []phase
@@ -473,6 +477,40 @@ func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
 	}
 	if known += candidates; known > 0 {
 		f.Unknown = max(0, 1-known)
+	}
+	return all
+}
+
+// inTheEnd returns what those do for whom others wait in the end, if these
+// mostly wait for one class whose goroutines live for one piece of work,
+// and wait for others themselves.
+func (e *evidence) inTheEnd(f *Finding) []Cause {
+	passed := map[string]bool{f.Class: true}
+	all := f.Causes
+	for range maxBehind {
+		i := slices.IndexFunc(all, func(c Cause) bool {
+			class, known := e.byName[c.Class]
+			return c.Certainty == Candidate && c.Share >= explains && known && e.classes[class].ends() && !passed[c.Class] &&
+				doing(Sending, Receiving, Selecting)(&c)
+		})
+		if i < 0 {
+			break
+		}
+		through := all[i]
+		class := e.byName[through.Class]
+		behind, _ := e.blame(ofClass(class, func(at *situation) bool {
+			return at.state.Doing.OfChannel() && e.places.at(at.state.Stack) == through.Place.Function
+		}))
+		behind = slices.DeleteFunc(behind, func(c Cause) bool { return c.unlikely(f) || passed[c.Class] })
+		if sharesOf(behind) < explains {
+			break
+		}
+		passed[through.Class] = true
+		for k := range behind {
+			behind[k].Share *= through.Share
+			behind[k].Certainty = weaker(through.Certainty, behind[k].Certainty)
+		}
+		all = slices.Concat(all[:i:i], behind, all[i+1:])
 	}
 	return all
 }

@@ -412,3 +412,37 @@ func TestWhatHoldersCall(t *testing.T) {
 		}
 	}
 }
+
+// Whoever waits for one that only collects the results of others waits for
+// these: their code is the reason, and not the little that they allocate.
+func TestInTheEnd(t *testing.T) {
+	s := newScene()
+	handlers := s.spawn(4, "main.serve")
+	receives := sampledata.State{Run: sampledata.Waiting, Reason: "chan receive", Evidence: sampledata.Ambiguous}
+	var collect, compute []sampledata.GoroutineID
+	s.samples(t, 200, func(i int) {
+		if i%4 == 0 { // each piece of work takes four samples
+			s.gone = slices.Concat(collect, compute)
+			collect, compute = s.spawn(4, "main.validate.func1"), s.spawn(4, "main.validate.func2")
+		}
+		for k, g := range handlers {
+			first, then := receives, receives
+			first.Lock, first.Holders = 0x900+uint64(k), s.HolderSet(collect[k:k+1])
+			then.Lock, then.Holders = 0xa00+uint64(k), s.HolderSet(compute[k:k+1])
+			s.is[g] = s.at(first, "main.serve", "main.handle", "main.validate")
+			s.is[collect[k]] = s.at(then, "main.validate.func1")
+			s.is[compute[k]] = s.at(runs, "main.validate.func2", "main.check", "main.render")
+			if (i/4+k)%6 == 0 {
+				s.is[compute[k]] = s.at(runs, "main.validate.func2", "main.check", "main.render", "runtime.mallocgc")
+			}
+			if (i/4+k)%3 == 0 {
+				s.is[compute[k]] = s.at(runs, "main.validate.func2", "main.compare")
+			}
+		}
+		s.some(i, 8, handlers, s.at(runs, "main.serve", "main.handle"))
+	})
+	f := s.find(t).Findings[0]
+	if f.Kind != ComputeKind || f.Where.Function != "main.render" || !slices.Contains(names(f.Behind), "go:main.serve") {
+		t.Errorf("found %+v", f)
+	}
+}

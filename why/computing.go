@@ -196,17 +196,25 @@ func (s *searcher) hottest(stacks []ranStack,
 	return start, rest
 }
 
+// mostOfAll is the share of what a goroutine does, if that is rather the
+// place than its first function.
+const mostOfAll = 0.6
+
 // shares reports whether a function does hardly anything itself,
 // and its callee with the most weight has as much as all others
 // together: then that is a bottleneck of its own.
 func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee float64) bool {
-	all, own := 0.0, 0.0
+	all, own, part := 0.0, 0.0, 0.5
 	for _, st := range stacks {
 		at := slices.Index(st.path, f)
 		if at < 0 {
 			continue
 		}
-		if stack := s.e.situations[st.at].state.Stack; at == 0 &&
+		if at == 0 {
+			part = mostOfAll
+		}
+		in := s.e.situations[st.at]
+		if stack := in.state.Stack; at == 0 && !s.e.classes[in.class].servesOne() &&
 			!s.calledBack(s.e.places.place(s.e.places.own[stack], stack).Path) {
 			return false // its loop may be the cause
 		}
@@ -214,7 +222,7 @@ func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee flo
 			own += st.weight
 		}
 	}
-	return own < (1-mostOf)*all && 2*callee >= all &&
+	return own < (1-mostOf)*all && callee >= part*all &&
 		s.verdict(callee/(s.e.length*s.e.processors)) == hotspots.Yes
 }
 

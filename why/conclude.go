@@ -58,7 +58,10 @@ func (a *searched) foldChains() {
 	a.fold(func(f, other *Finding) bool {
 		return f.Kind == LockKind && other.Kind == LockKind &&
 			f.holders(other.covers) >= explains
-	}, func(f, into *Finding) { into.Chained = append(into.Chained, f.Lock) })
+	}, func(f, into *Finding) float64 {
+		into.Chained = append(into.Chained, f.Lock)
+		return f.Mean
+	})
 }
 
 // foldWaits leaves out waits for goroutines that are slow for a
@@ -70,6 +73,9 @@ func (a *searched) foldWaits() {
 		if f.Kind == ProcessorKind {
 			return other.Kind == ThrottledKind || other.wastes() && other.Severity >= explains*a.ran
 		}
+		if other.Kind == AllocationKind && !a.mostlyAllocates(other) {
+			return false
+		}
 		result := f.Kind == GroupKind || views.WaitingFor(f.Reason) == views.Receiving && !f.limits()
 		if !result && f.shares() || f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
 			return false
@@ -79,17 +85,26 @@ func (a *searched) foldWaits() {
 			joins := c.Certainty == Sibling && c.Activity == Joining && f.Kind != GroupKind
 			return !c.Certainty.isGuess() && !joins && other.covers(c)
 		}) >= explains
-	}, func(f, into *Finding) {
-		waits, where := &into.Behind, f.Where.Function
+	}, func(f, into *Finding) float64 {
+		waits, where, part := &into.Behind, f.Where.Function, 1.0
 		if f.Kind == ProcessorKind {
-			waits = &into.Ready
+			// they wait for all that have the processors
+			waits, part = &into.Ready, min(1, into.Share.Share*a.Processors/a.ran)
 			if total, there := weigh(a.e.situations, a.hits(f), func(at *situation) bool { return a.on(at, where) }); 2*there < total {
 				where = ""
 			}
 		}
 		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share, Where: where})
 		into.Behind = append(into.Behind, f.Behind...)
+		return part * f.Mean
 	})
+}
+
+// mostlyAllocates reports whether allocation is most of what the class of
+// a finding computes.
+func (s *searcher) mostlyAllocates(f *Finding) bool {
+	all, allocates := weigh(s.members(s.classOf(f)), (*situation).usesCPU, s.makesGarbage)
+	return allocates >= explains*all
 }
 
 // wastes reports whether a finding is about use of the
@@ -188,10 +203,10 @@ func (f *Finding) covered(causes []Cause) float64 {
 }
 
 // fold removes the findings that another one explains, and adds
-// them to it. A finding that is explained explains nothing
+// them to it. add returns how many goroutines wait for it, too. A finding that is explained explains nothing
 // itself, so that two that explain one another do not both
 // vanish. So those go first that explain no others.
-func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding)) {
+func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding) float64) {
 	gone := make(map[*Finding]bool)
 	explains := func(f *Finding) bool {
 		return slices.ContainsFunc(a.Findings, func(g *Finding) bool { return g != f && !gone[g] && explained(g, f) })
@@ -207,8 +222,7 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 					continue
 				}
 				gone[f], again = true, true
-				a.Findings[into].Severity += f.Mean
-				add(f, a.Findings[into])
+				a.Findings[into].Severity += add(f, a.Findings[into])
 			}
 		}
 	}

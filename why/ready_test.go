@@ -182,3 +182,31 @@ func TestGoroutinesStartedAgainAndAgain(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for a processor waits for all that have one, and not just for
+// the little that allocates.
+func TestWhatHasTheProcessors(t *testing.T) {
+	s := newScene()
+	all := s.spawn(13, "main.worker")
+	assists := sampledata.State{Run: sampledata.Waiting, Reason: "GC assist wait"}
+	s.samples(t, 200, func(i int) {
+		for k := range all {
+			g := all[(k+i)%len(all)]
+			switch {
+			case k == 0 && i%2 == 0:
+				s.is[g] = s.at(runs, "main.worker", "main.load", "runtime.mallocgc")
+			case k < 4:
+				s.is[g] = s.at(runs, "main.worker", "main.parse")
+			case k == 4, k == 5 && i%3 > 0:
+				s.is[g] = s.at(assists, "main.worker", "main.load", "runtime.mallocgc")
+			default:
+				s.is[g] = s.at(sampledata.State{Run: sampledata.Runnable}, "main.worker", "main.parse")
+			}
+		}
+	})
+	f := s.find(t).Findings
+	i := slices.IndexFunc(f, func(f *Finding) bool { return f.Kind == AllocationKind })
+	if f[0].Kind != ComputeKind || f[0].Where.Function != "main.parse" || i < 0 || len(f[i].Ready) == 0 {
+		t.Errorf("found %+v", f)
+	}
+}

@@ -102,7 +102,7 @@ func (s *searcher) spinMeasure(f *Finding) *Measure {
 func (a *searched) foldSpins() {
 	a.fold(func(f, other *Finding) bool {
 		return f.spins() && other.Kind == SpinKind && f.Kind != SpinKind && f.Class == other.Class
-	}, func(*Finding, *Finding) {})
+	}, func(f, _ *Finding) float64 { return f.Mean })
 }
 
 // What shows that a loop spins. Its turns are no work, so it is

@@ -192,6 +192,7 @@ const stopsReading = "net/http.(*connReader).abortPendingRead"
 // refineWait finds out what the goroutines do that others wait for.
 func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool) (note string) {
 	f.Causes = s.e.blameFor(f, of)
+	f.Causes = s.e.inTheEnd(f)
 	switch f.Kind {
 	case IOKind, BlockingKind, ForeignKind, SleepKind:
 		return ""
