@@ -24,6 +24,7 @@ func (a *searched) conclude() {
 	a.foldMaking()
 	a.findBounds()
 	a.signServers()
+	a.signAsked()
 	a.order()
 	a.findGrowth()
 	a.followLocks()
@@ -258,6 +259,9 @@ func (a *searched) rest() (all []Resting) {
 		for _, c := range f.Causes { // who holds up others is no matter of course
 			slow[c.Class] = slow[c.Class] || c.Certainty != Fellow && c.Certainty != Sibling
 		}
+	}
+	for _, c := range a.all {
+		slow[c.f.Class] = slow[c.f.Class] || c.note == sleepsAsked
 	}
 	for i := range a.e.classes {
 		c := &a.e.classes[i]

@@ -261,7 +261,7 @@ func (a *Answer) judgeAll(all []*candidate, s *searcher, standing []*Finding) {
 
 // reconsider takes a note back that says why a candidate is no
 // finding, if others wait for it, or get through. There may be
-// another reason.
+// another reason, or it may be known that others wait.
 func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 	if c.f.Share.Against(c.bar) != hotspots.Yes {
 		return
@@ -270,7 +270,7 @@ func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp):
 		c.note = ""
 	case c.note == sleepsBetween && s.keepsClients(c):
-		c.note = ""
+		c.note = sleepsAsked
 	case c.note == waitedOnce && s.queues(s.classOf(c.f), c.asks.hit), c.note == sleepsOnce && a.awaits(c.f):
 		c.note = c.rests()
 	}

@@ -419,7 +419,7 @@ func (s *searcher) isAtWork(at *situation) bool {
 		return false
 	}
 	rests := func(c *candidate) bool {
-		return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.asks.hit(at)
+		return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.note != sleepsAsked && c.asks.hit(at)
 	}
 	works := func(c *candidate) bool { return c.note == "" && c.asks.hit(at) }
 	return at.usesCPU() || isReady(at) || slices.ContainsFunc(s.all, works) || !slices.ContainsFunc(s.all, rests)

@@ -182,6 +182,9 @@ func (s *searcher) starts(class int32, other string) bool {
 // mostParents limits the chain from a goroutine to who began it all.
 const mostParents = 20
 
+// sleepsAsked is the note of the sleep of those that may have been asked.
+const sleepsAsked = "others of the program may have asked it"
+
 // keepsClients reports whether the goroutines of a class that sleep between
 // two pieces of work read these from the program's own connections, while
 // others wait for answers: whenever they sleep, some wait for that.
@@ -195,4 +198,19 @@ func (s *searcher) keepsClients(c *candidate) bool {
 	})
 	answers, _ := weigh(s.e.situations, func(at *situation) bool { return at.class != class && at.answer && at.waits() }, anywhere)
 	return reads && answers >= mostOf*s.mean(c.asks)*s.e.length
+}
+
+// signAsked adds a sign of those that sleep, and may have been asked, to the
+// waits for answers.
+func (a *searched) signAsked() {
+	for _, c := range a.all {
+		if c.note != sleepsAsked {
+			continue
+		}
+		for _, f := range a.Findings {
+			if f.Kind == IOKind && f.asksProgram() {
+				f.Signs = append(f.Signs, "meanwhile, "+c.f.Class+" sleeps in "+c.f.Where.Function+", where it reads requests: it may wait for that")
+			}
+		}
+	}
 }
