@@ -83,12 +83,14 @@ type blamed struct {
 	where  map[doer]*heaviest
 	takers map[string]bool              // the functions in which goroutines wait for the lock
 	takes  map[sampledata.NodeID]string // by stack: the taker on it
+	stacks map[sampledata.NodeID]bool   // with waits for which candidates are named
+	sends  bool                         // some wait to send to a channel
 	visits int
 }
 
 func newBlamed(e *evidence) *blamed {
 	return &blamed{e: e, weight: make(map[doer]float64), where: make(map[doer]*heaviest),
-		takers: make(map[string]bool), takes: make(map[sampledata.NodeID]string)}
+		takers: make(map[string]bool), takes: make(map[sampledata.NodeID]string), stacks: make(map[sampledata.NodeID]bool)}
 }
 
 // blame finds out what the goroutines do that those in the
@@ -98,6 +100,12 @@ func newBlamed(e *evidence) *blamed {
 // is the share of the waits in which somebody is known to end
 // them, or likely to.
 func (e *evidence) blame(of func(*situation) bool) (causes []Cause, known float64) {
+	return e.blameNamed(of, leastNamed)
+}
+
+// blameNamed does so, if candidates are named for a part of the waits for
+// channels that stands for the others.
+func (e *evidence) blameNamed(of func(*situation) bool, least float64) (causes []Cause, known float64) {
 	b := newBlamed(e)
 	e.indexRuns()
 	for _, at := range e.situations {
@@ -105,58 +113,23 @@ func (e *evidence) blame(of func(*situation) bool) (causes []Cause, known float6
 			b.takers[e.places.at(at.state.Stack)] = true
 		}
 	}
-	for run := range e.runs(of) {
+	var unnamed []sampledata.Run
+	for run, at := range e.runs(of) {
 		if b.visits >= maxOverlaps {
 			break // the first ones stand for all
 		}
 		b.total += e.between(run.First, run.Last)
 		b.add(run)
+		switch {
+		case !at.state.Doing.OfChannel():
+		case run.Holders == 0:
+			unnamed, b.sends = append(unnamed, run), b.sends || at.state.Doing == views.Sending
+		default:
+			b.stacks[run.Stack] = true
+		}
 	}
-	b.addUnnamed(of)
+	b.addUnnamed(unnamed, least)
 	return b.causes(), b.known()
-}
-
-// minNamed is the share of the waits from which those that are named may
-// end the others.
-const minNamed = 0.1
-
-// addUnnamed adds what goroutines do that may end the waits for channels
-// for which nobody is named, if others of one class may end the others: a
-// sampler has no time to look for them at each wait.
-func (b *blamed) addUnnamed(of func(*situation) bool) {
-	by, named := make(map[string]float64), 0.0
-	for d, w := range b.weight {
-		if d.certain == Candidate {
-			by[d.class] += w
-			named += w
-		}
-	}
-	class, exists := b.e.byName[append(ordered(by), "")[0]]
-	if !exists || named < minNamed*b.total || by[b.e.classes[class].name] < mostOf*named {
-		return
-	}
-	var spans []phase
-	waits, long, does, sends := 0.0, 0.0, 0.0, false
-	for run, at := range b.e.runs(of) {
-		if run.Holders == 0 && at.state.Doing.OfChannel() {
-			spans = append(spans, phase{run.First, run.Last + 1})
-			waits += b.e.between(run.First, run.Last)
-			sends = sends || at.state.Doing == views.Sending
-		}
-	}
-	spans = union(spans)
-	for _, s := range spans {
-		long += b.e.between(s.from, s.to-1)
-	}
-	its := ofClass(class, func(at *situation) bool { return sends || at.state.Doing != views.Sending })
-	for run := range b.e.runs(its) {
-		does += b.e.weightIn(run, spans)
-	}
-	for run, at := range b.e.runs(its) {
-		if w := b.e.weightIn(run, spans); w > 0 {
-			b.do(at, Candidate, w*waits/max(long, does))
-		}
-	}
 }
 
 // known returns the share of the waits in which somebody is known
@@ -258,6 +231,9 @@ func (b *blamed) members(run sampledata.Run, first, last int32) ([]sampledata.Go
 	if all := b.startedIn(own.ID, func(function string) bool { return within[function] }, first, last); len(all) > 0 {
 		return all, Started
 	}
+	if own.Parent == 0 { // it is not known who has started it
+		return nil, Sibling
+	}
 	all := b.startedIn(own.Parent, func(function string) bool { return function == own.Site.Function }, first, last)
 	return slices.DeleteFunc(all, func(g sampledata.GoroutineID) bool {
 		return g == run.Goroutine || b.outlives(g, run)
@@ -309,18 +285,18 @@ func (b *blamed) add(run sampledata.Run) {
 const maxBehind = 8
 
 // addHolders adds what those do that a run waits for, for a part
-// of the run. It reports whether any are known. What is so far
-// certain may get less so.
+// of the run, and returns the weight for which they are known. What is
+// so far certain may get less so.
 func (b *blamed) addHolders(run sampledata.Run, first, last int32, certain Certainty,
-	part float64, depth int) bool {
+	part float64, depth int) (known float64) {
 	set, how := b.e.r.HolderSets[run.Holders], certaintyOf(run.Evidence)
 	if len(set) == 0 && views.DoingOf(run) == views.AwaitingGroup {
 		set, how = b.members(run, first, last)
 	}
 	for _, g := range set {
-		b.overlap(g, run.Lock, first, last, weaker(certain, how), part/float64(len(set)), depth)
+		known += b.overlap(g, run.Lock, first, last, weaker(certain, how), part/float64(len(set)), depth)
 	}
-	return len(set) > 0
+	return known
 }
 
 func certaintyOf(e sampledata.Evidence) Certainty {
@@ -347,9 +323,10 @@ func weaker(a, b Certainty) Certainty {
 // wait for. A writer that waits for earlier readers keeps later
 // ones waiting, but does not have the lock: who has it is the
 // one that the writer waits for. One that waits for others to
-// end is as slow as they are.
+// end is as slow as they are, as long as these are known. It returns the
+// weight that was added.
 func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int32,
-	certain Certainty, part float64, depth int) {
+	certain Certainty, part float64, depth int) (added float64) {
 	runs := b.e.runsOf[g]
 	at, _ := slices.BinarySearchFunc(runs, first, func(i, first int32) int {
 		return cmp.Compare(b.e.r.Runs.At(int(i)).Last, first)
@@ -357,7 +334,7 @@ func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int3
 	for ; at < len(runs); at++ {
 		run := b.e.r.Runs.At(int(runs[at]))
 		if run.First > last {
-			return
+			break
 		}
 		b.visits++
 		s := b.e.in(b.e.of[runs[at]])
@@ -365,11 +342,16 @@ func (b *blamed) overlap(g sampledata.GoroutineID, lock uint64, first, last int3
 		does := s.state.Doing
 		behind := does == views.AwaitingGroup || does == views.AwaitingLock && certain == Known &&
 			run.Lock == lock && isKnown(run.Evidence)
-		if !behind || depth == 0 || b.visits > maxOverlaps ||
-			!b.addHolders(run, from, to, certain, part, depth-1) {
-			b.do(s, certain, part*b.e.between(from, to))
+		all := part * b.e.between(from, to)
+		added += all
+		if behind && depth > 0 && b.visits <= maxOverlaps {
+			all -= b.addHolders(run, from, to, certain, part, depth-1)
+		}
+		if all > 1 { // a nanosecond
+			b.do(s, certain, all)
 		}
 	}
+	return added
 }
 
 // isKnown reports whether it is known who holds the lock.
@@ -481,40 +463,6 @@ func (e *evidence) blameFor(f *Finding, of func(*situation) bool) []Cause {
 	return all
 }
 
-// inTheEnd returns what those do for whom others wait in the end, if these
-// mostly wait for one class whose goroutines live for one piece of work,
-// and wait for others themselves.
-func (e *evidence) inTheEnd(f *Finding) []Cause {
-	passed := map[string]bool{f.Class: true}
-	all := f.Causes
-	for range maxBehind {
-		i := slices.IndexFunc(all, func(c Cause) bool {
-			class, known := e.byName[c.Class]
-			return c.Certainty == Candidate && c.Share >= explains && known && e.classes[class].ends() && !passed[c.Class] &&
-				doing(Sending, Receiving, Selecting)(&c)
-		})
-		if i < 0 {
-			break
-		}
-		through := all[i]
-		class := e.byName[through.Class]
-		behind, _ := e.blame(ofClass(class, func(at *situation) bool {
-			return at.state.Doing.OfChannel() && e.places.at(at.state.Stack) == through.Place.Function
-		}))
-		behind = slices.DeleteFunc(behind, func(c Cause) bool { return c.unlikely(f) || passed[c.Class] })
-		if sharesOf(behind) < explains {
-			break
-		}
-		passed[through.Class] = true
-		for k := range behind {
-			behind[k].Share *= through.Share
-			behind[k].Certainty = weaker(through.Certainty, behind[k].Certainty)
-		}
-		all = slices.Concat(all[:i:i], behind, all[i+1:])
-	}
-	return all
-}
-
 // unlikely reports whether what may end a wait is no more than a
 // guess: goroutines that wait for work themselves, that are in
 // no code of the program, or that wait in the same class.
@@ -522,27 +470,4 @@ func (c *Cause) unlikely(f *Finding) bool {
 	return c.Certainty == Candidate &&
 		(c.Activity == WaitsForWork || !views.IsOwn(c.Place.Function) ||
 			c.Class == f.Class && f.Kind != LockKind)
-}
-
-// otherLock is what helps if the holder of a lock waits for another.
-const otherLock = "hold the other lock for less time, or wait for it before this one is taken"
-
-// followLocks finds out who mostly holds the locks for which the holders
-// of others wait, if that is no finding of its own.
-func (a *searched) followLocks() {
-	found := func(lock string) bool {
-		return slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Lock == lock })
-	}
-	for _, f := range a.Findings {
-		if f.Kind != LockKind || len(f.Causes) == 0 {
-			continue
-		}
-		c := &f.Causes[0]
-		if c.Activity != Locked || c.Lock == "" || c.Share < explains || found(c.Lock) {
-			continue
-		}
-		if behind, _ := a.e.blame(awaits(c.Lock)); len(behind) > 0 && behind[0].Certainty == Known && behind[0].Share >= explains {
-			c.Behind, f.Remedy = &behind[0], otherLock
-		}
-	}
 }

@@ -41,7 +41,7 @@ func Compare(r, earlier *sampledata.Recording, o Options) (*Answer, error) {
 	now.gains()
 	now.measure(r)
 	now.Improved = old.Findings
-	now.Resting = nil // what isn't slower may still be slow
+	now.Resting, now.Work = nil, nil // what isn't slower may still be slow
 	if old.HeapGrows != nil {
 		now.HeapGrows = nil
 	}

@@ -202,7 +202,8 @@ const mostOfAll = 0.6
 
 // shares reports whether a function does hardly anything itself,
 // and its callee with the most weight has as much as all others
-// together: then that is a bottleneck of its own.
+// together, or somewhat more if the function is the first one of a
+// goroutine: then that is a bottleneck of its own.
 func (s *searcher) shares(stacks []ranStack, f sampledata.FunctionID, callee float64) bool {
 	all, own, part := 0.0, 0.0, 0.5
 	for _, st := range stacks {

@@ -307,3 +307,27 @@ func TestCodeInTheRuntime(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// Of a function that is a part of another one, the gain of that is known,
+// too.
+func TestGainOfTheWhole(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "main.loop")
+	s.samples(t, 400, func(i int) {
+		for k, g := range all {
+			switch stack := []string{"main.loop", "example.com/lib.Cells", "example.com/lib.check"}; (i + k) % 8 {
+			case 0:
+				s.is[g] = s.at(runs, "main.loop")
+			case 1, 2, 3:
+				s.is[g] = s.at(runs, append(stack, "example.com/lib.number")...)
+			default:
+				s.is[g] = s.at(runs, append(stack, "example.com/lib.split")...)
+			}
+		}
+	})
+	found := s.find(t).Findings
+	i := slices.IndexFunc(found, func(f *Finding) bool { return f.Where.Function == "example.com/lib.split" })
+	if i < 0 || found[i].PartOf == nil || found[i].Gain.Whole == nil || !nearly(found[i].Gain.Times.Times, 2) || !nearly(found[i].Gain.Whole.Times, 8) {
+		t.Errorf("found %+v", found[0].Gain)
+	}
+}

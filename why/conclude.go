@@ -60,8 +60,8 @@ func (a *searched) foldChains() {
 		return f.Kind == LockKind && other.Kind == LockKind &&
 			f.holders(other.covers) >= explains
 	}, func(f, into *Finding) float64 {
-		into.Chained = append(into.Chained, f.Lock)
-		return f.Mean
+		into.Chained = append(append(into.Chained, f.Lock), f.Chained...)
+		return f.Severity
 	})
 }
 
@@ -74,9 +74,6 @@ func (a *searched) foldWaits() {
 		if f.Kind == ProcessorKind {
 			return other.Kind == ThrottledKind || other.wastes() && other.Severity >= explains*a.ran
 		}
-		if other.Kind == AllocationKind && !a.mostlyAllocates(other) {
-			return false
-		}
 		result := f.Kind == GroupKind || views.WaitingFor(f.Reason) == views.Receiving && !f.limits()
 		if !result && f.shares() || f.Kind != ChannelKind && f.Kind != ConditionKind && f.Kind != GroupKind {
 			return false
@@ -85,19 +82,22 @@ func (a *searched) foldWaits() {
 			// a sibling that waits for a group may wait for these
 			joins := c.Certainty == Sibling && c.Activity == Joining && f.Kind != GroupKind
 			return !c.Certainty.isGuess() && !joins && other.covers(c)
-		}) >= explains
+		}) >= explains && (other.Kind != AllocationKind || a.mostlyAllocates(other))
 	}, func(f, into *Finding) float64 {
 		waits, where, part := &into.Behind, f.Where.Function, 1.0
 		if f.Kind == ProcessorKind {
-			// they wait for all that have the processors
-			waits, part = &into.Ready, min(1, into.Share.Share*a.Processors/a.ran)
+			waits = &into.Ready
+			if into.Kind != ThrottledKind { // they wait for all that have the processors
+				_, uses := weigh(a.e.situations, a.hits(into), (*situation).usesCPU)
+				part = min(1, a.e.mean(uses)/max(a.ran, 1e-9))
+			}
 			if total, there := weigh(a.e.situations, a.hits(f), func(at *situation) bool { return a.on(at, where) }); 2*there < total {
 				where = ""
 			}
 		}
 		*waits = append(*waits, Part{Name: f.Class, Share: f.Share.Share, Where: where})
 		into.Behind = append(into.Behind, f.Behind...)
-		return part * f.Mean
+		return part * f.Severity
 	})
 }
 
@@ -209,7 +209,7 @@ func (f *Finding) covered(causes []Cause) float64 {
 // vanish. So those go first that explain no others.
 func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding) float64) {
 	gone := make(map[*Finding]bool)
-	explains := func(f *Finding) bool {
+	isReason := func(f *Finding) bool {
 		return slices.ContainsFunc(a.Findings, func(g *Finding) bool { return g != f && !gone[g] && explained(g, f) })
 	}
 	for _, circles := range []bool{false, true} {
@@ -219,7 +219,7 @@ func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into
 				into := slices.IndexFunc(a.Findings, func(other *Finding) bool {
 					return other != f && !gone[f] && !gone[other] && explained(f, other)
 				})
-				if into < 0 || !circles && explains(f) {
+				if into < 0 || !circles && isReason(f) {
 					continue
 				}
 				gone[f], again = true, true
@@ -260,8 +260,8 @@ func (a *searched) rest() (all []Resting) {
 			slow[c.Class] = slow[c.Class] || c.Certainty != Fellow && c.Certainty != Sibling
 		}
 	}
-	for _, c := range a.all {
-		slow[c.f.Class] = slow[c.f.Class] || c.note == sleepsAsked
+	for _, class := range a.asked {
+		slow[class] = true
 	}
 	for i := range a.e.classes {
 		c := &a.e.classes[i]
@@ -271,7 +271,7 @@ func (a *searched) rest() (all []Resting) {
 		}
 		r := Resting{Class: c.name, Alive: alive, Idle: 1 - c.active/c.life,
 			Asleep: c.sleeps / c.life, Still: c.still / c.life, Ready: c.ready / c.life, Locked: c.locked / c.life,
-			Polls: a.polls(int32(i)), Stuck: slices.Contains(a.meant, c.name)}
+			Polls: a.polls(int32(i), longSleep), Stuck: slices.Contains(a.meant, c.name)}
 		if !r.Sleeps() {
 			r.For = a.awaitsSleeper(int32(i))
 		}
@@ -291,6 +291,12 @@ func (a *searched) rest() (all []Resting) {
 			r.Does = "" // somebody may wait for it
 		}
 		all = append(all, r)
+	}
+	for i := range all {
+		r := &all[i]
+		if awaited := slices.ContainsFunc(all, func(other Resting) bool { return other.For == r.Class }); awaited && r.Polls == "" {
+			r.Polls = a.polls(a.e.byName[r.Class], math.Inf(1))
+		}
 	}
 	slices.SortFunc(all, func(x, y Resting) int {
 		return cmp.Or(cmp.Compare(y.Alive, x.Alive), cmp.Compare(x.Class, y.Class))
@@ -314,8 +320,8 @@ func (a *searched) awaitsSleeper(class int32) string {
 // polls returns the function of a library in which a class
 // mostly sleeps to wait for work: what it then looks for may be
 // late. A ticker, or a long sleep, is rather for what has to be done
-// now and then.
-func (a *searched) polls(class int32) string {
+// now and then, unless others wait for that.
+func (a *searched) polls(class int32, long float64) string {
 	if c := &a.e.classes[class]; c.sleeps < mostlySleeps*c.life {
 		return ""
 	}
@@ -327,7 +333,7 @@ func (a *searched) polls(class int32) string {
 		}
 	}
 	at, reason := a.where(class, rests)
-	if views.OfChannelTimer(reason) || !a.isLibrary(at) || sleeps >= longSleep*float64(stays) {
+	if views.OfChannelTimer(reason) || !a.isLibrary(at) || sleeps >= long*float64(stays) {
 		return ""
 	}
 	return at.Function
@@ -381,7 +387,7 @@ func (a *searched) state() State {
 		return Balanced
 	case len(a.NotMoved) > 0:
 		return Unmoved
-	case a.e.restless() > idleUse:
+	case a.restless() > idleUse:
 		return Waiting
 	}
 	return Idle

@@ -19,7 +19,8 @@
 //	making.go        on what is made again and again; finalizing.go, on finalizers
 //	leaks.go         goroutines that never end, and deadlocks; still.go, those that have not moved;
 //	                 marked.go, those that can never run again
-//	blame.go         whom goroutines wait for, and what those do; guesses.go, if nobody is named
+//	blame.go         whom goroutines wait for, and what those do; guesses.go, if nobody is named;
+//	                 behind.go, for whom these wait in turn
 //	limit.go         the channels whose buffers they wait for; bound.go, who has the places
 //	saturated.go     servers behind waits that nobody is known to end; gatherers.go, who may gather
 //	                 work meanwhile

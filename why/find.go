@@ -95,6 +95,7 @@ type searcher struct {
 	byClass [][]*situation // see members
 	// by finding about a server: see saturates
 	saturated map[*Finding]bool
+	asked     []string // classes that sleep, and may have been asked: see signAsked
 	meant     []string // classes with a goroutine that can never go on, which may be meant
 
 	garbageApart bool // the cost of garbage is in no hypothesis about code

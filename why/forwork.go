@@ -90,6 +90,12 @@ func (f *Finding) backsOff() bool {
 		backsOff.MatchString(f.Where.Function)
 }
 
+// fileRead matches what reads from a file or a pipe, and fromFile is the
+// note of a loop that waits for that.
+var fileRead = regexp.MustCompile(`^os\.\(\*File\)\.Read$`)
+
+const fromFile = "it waits for what it reads from an os.File, such as standard input or a pipe"
+
 // resting returns why goroutines of a class that wait are not slow, or "".
 func (s *searcher) resting(f *Finding, class int32) string {
 	alone := s.alone(class)
@@ -120,6 +126,9 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case f.Kind == BlockingKind && !c.servesOne() && s.doing(f, processEnd) >= isSign: // see awaitsProcess
 		return ""
 	case outside && reads && s.isLoop(class, f.Where.Function) && !(f.Kind == IOKind && c.servesOne()):
+		if s.doing(f, fileRead) >= isSign {
+			return fromFile
+		}
 		return forWork
 	case f.Kind == IOKind && alone, f.backsOff() && alone && c.name != mainClass:
 		return lonely

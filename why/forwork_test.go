@@ -356,19 +356,24 @@ func TestClosesForOthers(t *testing.T) {
 }
 
 // A library's loop that sleeps between two looks may be why
-// others wait. The program's own is meant to.
+// others wait. The program's own is meant to. Long sleeps are for chores,
+// unless others wait for that.
 func TestLibraryThatPolls(t *testing.T) {
 	ticks := sampledata.State{Run: sampledata.Waiting, Reason: "select (timer)"}
-	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": "", "queue/lib.(*queue).sweep": ""} {
+	for loop, want := range map[string]string{"queue/lib.(*queue).consume": "queue/lib.(*queue).consume", "main.tick": "", "queue/lib.(*queue).expire": "", "queue/lib.(*queue).sweep": "", "queue/lib.(*queue).fetch": "queue/lib.(*queue).fetch"} {
 		s := newScene()
 		poller, worker := s.spawn(1, loop)[0], s.spawn(1, "main.work")[0]
 		s.samples(t, 400, func(i int) {
-			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(idles, "main.work")
+			waits := idles
+			if strings.HasSuffix(loop, "fetch") { // for whom others wait
+				waits.Holders, waits.Evidence = s.HolderSet([]sampledata.GoroutineID{poller}), sampledata.Likely
+			}
+			s.is[poller], s.is[worker] = s.at(sleeps, loop), s.at(waits, "main.work")
 			if strings.HasSuffix(loop, "expire") {
 				s.is[poller] = s.at(ticks, loop)
 			}
 			each := 10
-			if strings.HasSuffix(loop, "sweep") { // once in two seconds
+			if strings.HasSuffix(loop, "sweep") || strings.HasSuffix(loop, "fetch") { // once in two seconds
 				each = 100
 			}
 			if i%each == 0 {
@@ -426,6 +431,22 @@ func TestAwaitsItsTicker(t *testing.T) {
 		f.Causes = []Cause{{Class: "go:" + runsTicker, Activity: Sleeping, Certainty: Likely}}
 		if of.awaitsStarted(of.e.byName["go:main.drive"], f) != ends {
 			t.Errorf("the ticker ends: %t", ends)
+		}
+	}
+}
+
+// A loop that reads from a file, such as standard input, waits for that.
+func TestReadsFromAFile(t *testing.T) {
+	for read, want := range map[string]string{"os.(*File).Read": fromFile, "net.(*conn).Read": ""} {
+		s := newScene()
+		loop := s.spawn(1, "runtime.main")[0]
+		s.samples(t, 200, func(i int) {
+			s.is[loop] = s.at(sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, "runtime.main", "main.main", "main.split", read, "syscall.read")
+			s.sometimes(i, 10, loop, s.at(runs, "runtime.main", "main.main", "main.split", "main.hash"))
+		})
+		a := s.find(t)
+		if got := slices.ContainsFunc(a.Resting, func(r Resting) bool { return r.Does == fromFile }); got != (want == fromFile) {
+			t.Errorf("%s: %s %+v", read, a.State, a.Resting)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type Gain struct {
 	// of a lock, for whose waits Times is: the same without what
 	// is done under it, too
 	Under *Factor `json:"under,omitempty"`
+	// of code: the same without all that the finding is a part of
+	Whole *Factor `json:"whole,omitempty"`
 	// of allocation: what the runtime copies into it goes, too
 	Copied bool `json:"copied,omitempty"`
 	// why nothing is known; "" if it is
@@ -85,7 +87,7 @@ const (
 	leastActive = 30   // samples with goroutines of the class at work
 	wholly      = 0.97 // of its time, if the class does nothing else
 	fullUse     = 0.85 // of the processors, if they are full
-	halfUse     = 0.5  // of the processors, below which a lack of CPUs limits nothing for sure
+	halfUse     = 0.5  // of the CPUs: a program that wants fewer could do more at a time
 	foreignUse  = 0.25 // of the CPU time, if other classes share the processors
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
@@ -105,6 +107,13 @@ func (a *searched) gains() {
 		}
 		f.Gain = a.gainOf(m, f)
 		f.Gain.Copied = f.Gain.Silent == "" && a.copies(f)
+		if f.PartOf != nil && f.Gain.Times != nil {
+			whole := *f
+			whole.Where.Function = f.PartOf.Name
+			if g := a.gainOf(m, &whole); g.Class == f.Gain.Class && g.Times != nil && !g.Unbounded() {
+				f.Gain.Whole = g.Times
+			}
+		}
 		if next := f.Gain.Next; f.Kind == AllocationKind && next != nil && next.Does == Collecting {
 			f.Gain.Next = &Next{Centre: NoCentre} // who allocates nothing waits for no collector
 		}

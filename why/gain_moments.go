@@ -24,6 +24,7 @@ type moments struct {
 	pools    map[poolKey]*pool
 	peers    map[uint64][]int32 // see evidence.atChannels
 	sent     map[delivery]float64
+	members  map[int32][]sampledata.GoroutineID // by run: those of the group that it waits for
 }
 
 // A worker is a goroutine that works.
@@ -47,7 +48,7 @@ const (
 // newMoments reads moments from the evidence.
 func newMoments(s *searcher) *moments {
 	e := s.e
-	m := &moments{s: s, pools: make(map[poolKey]*pool), peers: e.atChannels(),
+	m := &moments{s: s, pools: make(map[poolKey]*pool), members: make(map[int32][]sampledata.GoroutineID), peers: e.atChannels(),
 		collects: e.matching(s.awaitsCollector), asks: e.matching(s.asksOutside), sent: e.sending()}
 	m.others, m.own = e.asksOthers(), e.ownConnections() > 0
 	for class := range int32(len(e.classes)) {

@@ -42,10 +42,7 @@ type tracer struct {
 	locks     bool    // the target has waits for locks, but no code
 	under     bool    // what is done under these goes away, too
 
-	groups *blamed // whose members are found out
-
 	// of one moment
-	moment  int
 	workers []worker
 	of      []int32 // by goroutine: its worker, plus 1
 	holds   []bool  // by worker: it holds a lock, the waits for which are the target, too
@@ -63,7 +60,7 @@ func (t *tally) add(share float64) { t.count++; t.target += share }
 func (t tally) mean() float64 { return t.target / max(t.count, 1) }
 
 func (m *moments) tracer(t target) *tracer {
-	b := &tracer{moments: m, groups: newBlamed(m.s.e), code: t.code, target: m.s.e.matching(t.hit),
+	b := &tracer{moments: m, code: t.code, target: m.s.e.matching(t.hit),
 		of: make([]int32, m.s.e.r.Goroutines.Len()), busy: make([]tally, len(m.s.e.classes)),
 		onCPU: make([]tally, len(m.s.e.classes))}
 	for i, at := range m.s.e.situations {
@@ -119,12 +116,12 @@ func (b *tracer) enter(moment int) (uses tally) {
 	for _, w := range b.workers {
 		b.of[w.goroutine] = 0
 	}
-	b.moment, b.workers, b.summed = moment, b.moments.workers[moment], false
+	b.workers, b.summed = b.moments.workers[moment], false
 	for i := range b.workers {
 		b.of[b.workers[i].goroutine] = int32(i) + 1
 	}
 	b.findHolders()
-	running := tally{} // or would, and has a processor
+	running := tally{} // those that have a processor, with or without a CPU
 	for i := range b.workers {
 		w := &b.workers[i]
 		if does := b.at(w).state.Doing; does.Executes() {
@@ -214,7 +211,7 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 		return 0, false
 	}
 	var holders tally
-	for _, g := range b.awaitedBy(w) {
+	for _, g := range b.awaitedBy(w, depth) {
 		if i := b.of[g]; i > 0 && g != w.goroutine {
 			holders.add(b.share(&b.workers[i-1], depth+1))
 		}
@@ -223,17 +220,27 @@ func (b *tracer) held(w *worker, depth int) (share float64, known bool) {
 	return holders.mean(), holders.count > 0 || locked
 }
 
+// mostMembers limits the goroutines of a group that count one by one.
+const mostMembers = 10_000
+
 // awaitedBy returns the goroutines that a goroutine waits for, or may wait
 // for: those that the recording names or, for a group, those that it has
-// started.
-func (b *tracer) awaitedBy(w *worker) []sampledata.GoroutineID {
+// started. Those that are waited for may wait for groups in turn: that is
+// not followed, since it may be for one another.
+func (b *tracer) awaitedBy(w *worker, depth int) []sampledata.GoroutineID {
 	set := b.s.e.r.HolderSets[w.holders]
-	if len(set) == 0 && b.at(w).state.Doing == views.AwaitingGroup && b.groups.visits < maxOverlaps {
-		b.s.e.indexRuns()
-		sample := b.samples[b.moment]
-		set, _ = b.groups.members(b.s.e.r.Runs.At(int(w.run)), sample, sample)
+	if len(set) > 0 || depth > 0 || b.at(w).state.Doing != views.AwaitingGroup {
+		return set
 	}
-	return set
+	return lists.Made(b.members, w.run, func() []sampledata.GoroutineID {
+		b.s.e.indexRuns()
+		run := b.s.e.r.Runs.At(int(w.run))
+		all, _ := newBlamed(b.s.e).members(run, run.First, run.Last)
+		if len(all) > mostMembers {
+			return nil
+		}
+		return all
+	})
 }
 
 // awaited returns the share of what those do that goroutines

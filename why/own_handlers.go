@@ -190,14 +190,19 @@ const sleepsAsked = "others of the program may have asked it"
 // others wait for answers: whenever they sleep, some wait for that.
 func (s *searcher) keepsClients(c *candidate) bool {
 	class := s.classOf(c.f)
-	if s.e.ownConnections() == 0 || s.alone(class) {
-		return false
-	}
 	reads := slices.ContainsFunc(s.members(class), func(at *situation) bool {
 		return at.state.Doing == views.AwaitingIO && s.on(at, c.f.Where.Function) && s.e.places.matches(at.state.Stack, netRead)
 	})
-	answers, _ := weigh(s.e.situations, func(at *situation) bool { return at.class != class && at.answer && at.waits() }, anywhere)
-	return reads && answers >= mostOf*s.mean(c.asks)*s.e.length
+	if !reads || s.e.ownConnections() == 0 || s.alone(class) {
+		return false
+	}
+	all := s.e.observe([]question{c.asks, {hit: func(at *situation) bool { return at.class != class && at.answer && at.waits() }}})
+	asleep, asked := 0.0, 0.0
+	for i, o := range all[0] {
+		asleep += o.Weight * o.Hits
+		asked += o.Weight * min(o.Hits, all[1][i].Hits)
+	}
+	return asked >= mostOf*asleep
 }
 
 // signAsked adds a sign of those that sleep, and may have been asked, to the
@@ -208,7 +213,8 @@ func (a *searched) signAsked() {
 			continue
 		}
 		for _, f := range a.Findings {
-			if f.Kind == IOKind && f.asksProgram() {
+			if f.Kind == IOKind && f.Class != c.f.Class && f.asksProgram() {
+				a.asked = append(a.asked, c.f.Class)
 				f.Signs = append(f.Signs, "meanwhile, "+c.f.Class+" sleeps in "+c.f.Where.Function+", where it reads requests: it may wait for that")
 			}
 		}

@@ -222,13 +222,15 @@ func (h *heaviest) within(function string) float64 {
 	return within / all
 }
 
-// calls returns the share of the weight that is in what the function of
-// a place calls there.
+// calls returns the share of what the function of a place calls that is
+// the same as there.
 func (h *heaviest) calls(p *Place) float64 {
 	there, all := 0.0, 0.0
 	for k, w := range h.by {
-		all += w
-		if h.places.function(k[0]) == p.Function && h.places.library(k[0], k[1]) == p.Library {
+		if h.places.function(k[0]) != p.Function {
+			continue
+		}
+		if all += w; h.places.library(k[0], k[1]) == p.Library {
 			there += w
 		}
 	}

@@ -62,7 +62,7 @@ var copying = []Kind{ComputeKind, AllocationKind}
 
 // copiers matches the functions of the runtime that make something, and
 // copy into it what was there.
-var copiers = named(`runtime\.(concat(string|byte)s?\d?|growslice|slicebytetostring|stringtoslicebyte|hashGrow|(grow[wW]ork|evacuate)\w*)` +
+var copiers = named(`runtime\.(concat(string|byte)s?\d?|growslice|makeslicecopy|slicebytetostring|stringtoslicebyte|hashGrow|(grow[wW]ork|evacuate)\w*)` +
 	`|internal/runtime/maps\.\(\*(Map|table)\)\.(growToTable|grow|rehash|split)`)
 
 var signs = []sign{
@@ -428,7 +428,11 @@ func (s *searcher) allInUse(c *Crowd) bool {
 		return false
 	}
 	wanted := s.ran + s.noCPU
-	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted && wanted >= halfUse*s.e.processors
+	most := s.e.processors
+	if c != nil && c.CPUs > 0 {
+		most = min(most, float64(c.CPUs))
+	}
+	return wanted >= fullUse*s.e.processors || s.noCPU > foreignUse*wanted && wanted >= halfUse*most
 }
 
 // inside reports whether those that goroutines wait for mostly

@@ -245,13 +245,17 @@ func (s *searcher) unmoved(kind Kind, class int32, goroutines int) *Finding {
 
 // restless returns the share of their lives in which the
 // program's goroutines neither wait for work nor stand still. A
-// main goroutine that sleeps leaves the work to others.
-func (e *evidence) restless() float64 {
-	life, active := weigh(e.situations,
-		func(at *situation) bool { return !e.classes[at.class].runtimes },
+// main goroutine that sleeps leaves the work to others. Streams, and
+// what a ticker drives, wait as they are meant to.
+func (s *searcher) restless() float64 {
+	meant := func(at *situation) bool {
+		return slices.ContainsFunc(s.all, func(c *candidate) bool { return (c.note == goesOn || c.note == driven) && c.asks.hit(at) })
+	}
+	life, active := weigh(s.e.situations,
+		func(at *situation) bool { return !s.e.classes[at.class].runtimes },
 		func(at *situation) bool {
-			asleep := at.state.Doing == views.Sleeping && e.name(at) == mainClass
-			return !at.idle && !at.still && !asleep
+			asleep := at.state.Doing == views.Sleeping && s.e.name(at) == mainClass
+			return !at.idle && !at.still && !asleep && !meant(at)
 		})
 	return active / max(life, 1)
 }

@@ -289,8 +289,8 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 	return w
 }
 
-// mostlyPresent is the share of the time from which on somebody is there
-// of whose time a share is.
+// mostlyPresent is the share of the time in which somebody is at work,
+// from which on that is not said.
 const mostlyPresent = 0.8
 
 // present returns the share of the time in which there is anything of which

@@ -32,9 +32,9 @@ func Without(r *sampledata.Recording, o Options, name string, half bool) (*Remov
 	if err != nil {
 		return nil, err
 	}
-	found := a.gainFound(t)
+	found, its := a.gainFound(t)
 	if found == nil || half && found.Silent == "" {
-		return &Removal{name, half, a.gainWithout(t, half, found)}, nil
+		return &Removal{name, half, a.gainWithout(its, half, found)}, nil
 	}
 	return &Removal{name, half, found}, nil
 }
@@ -63,10 +63,14 @@ func (s *searcher) gainWithout(t target, half bool, found *Gain) *Gain {
 const sameCost = 0.95
 
 // gainFound returns the gain of the first finding whose cost is the
-// target; nil if there is none.
-func (a *searched) gainFound(t target) *Gain {
+// target, and what that counts; nil and the target if there is none. What is
+// copied is no cost that somebody names.
+func (a *searched) gainFound(t target) (*Gain, target) {
 	for _, f := range a.Findings {
 		its, both, either := a.targetOf(f), 0.0, 0.0
+		if f.Kind == AllocationKind {
+			its.hit = a.hits(f)
+		}
 		for _, at := range a.e.situations {
 			if at.idle || at.still {
 				continue
@@ -80,10 +84,10 @@ func (a *searched) gainFound(t target) *Gain {
 			}
 		}
 		if both > 0 && both >= sameCost*either {
-			return f.Gain
+			return f.Gain, a.targetOf(f)
 		}
 	}
-	return nil
+	return nil, t
 }
 
 // targetNamed returns the cost that somebody names.

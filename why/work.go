@@ -1,10 +1,8 @@
 package why
 
 import (
-	"maps"
 	"slices"
 
-	"github.com/cpprof/cpprof/internal/lists"
 	"github.com/cpprof/cpprof/views"
 )
 
@@ -19,13 +17,9 @@ type Work struct {
 	Function string   `json:"function"` // where, on their stack
 }
 
-// certainWork has the activities that are work for sure: who waits in a select
-// may wait for it.
-var certainWork = []Activity{Computing, CallsKernel, IO, Locked}
-
 const (
 	leastWork = 30  // samples with a goroutine of the class at work, if it is worth telling
-	mostly    = 0.5 // of a time
+	mostly    = 0.5 // of their lives, for which they rest, or of what they do at work
 )
 
 // work returns what most of the work is of a program without findings
@@ -46,9 +40,10 @@ func (a *searched) work() *Work {
 	return nil
 }
 
-// works returns the situations of a class at work.
+// works returns the situations of a class at work, which no hypothesis
+// says are a rest.
 func (s *searcher) works(class int32) func(*situation) bool {
-	return ofClass(class, func(at *situation) bool { return !at.idle && !at.still })
+	return ofClass(class, func(at *situation) bool { return !at.still && s.isAtWork(at) })
 }
 
 // workOf returns what goroutines of a class mostly do at work, and the
@@ -61,10 +56,14 @@ func (a *searched) workOf(class int32) *Work {
 			by[a.e.activity(at)] += at.weight
 		}
 	}
-	does, there, total := ordered(by)[0], a.e.places.heaviest(), lists.Sum(slices.Collect(maps.Values(by)), func(w float64) float64 { return w })
-	if !slices.Contains(certainWork, does) {
+	if len(by) == 0 {
 		return nil
 	}
+	total := 0.0
+	for _, weight := range by {
+		total += weight
+	}
+	does, there := ordered(by)[0], a.e.places.heaviest()
 	for _, at := range a.members(class) {
 		if works(at) && a.e.activity(at) == does {
 			there.add(at.state.Stack, at.weight)

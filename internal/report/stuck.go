@@ -149,7 +149,7 @@ func roundUp(d time.Duration) time.Duration {
 
 // writeFinding writes one cause.
 func (s *Stuck) writeFinding(b *strings.Builder, f *stuck.Finding) {
-	fmt.Fprintf(b, "\n%s %s: %s\n", Counted(f.Count, "goroutine"), verdictOf(f), causeOf(f))
+	fmt.Fprintf(b, "\n%s\n", stuckText(f))
 	for i, g := range f.Groups {
 		termtext.Fprintf(b, "  %s%s\n", groupText(g, f.Lock[i]), heldText(f, i))
 		for _, f := range shown(g.Calls) {
@@ -260,6 +260,16 @@ func verdictOf(f *stuck.Finding) string {
 	}
 }
 
+// stuckText says that goroutines can never run again, and whose
+// fault that is.
+func stuckText(f *stuck.Finding) string {
+	text := Counted(f.Count, "goroutine") + " " + verdictOf(f)
+	if n := lists.Sum(f.Behind, func(g *sampledata.MarkedGroup) int { return g.Count }); n > 0 {
+		text += fmt.Sprintf(", %d of them behind others", n)
+	}
+	return text + ": " + causeOf(f)
+}
+
 // causeOf says whose fault it is.
 func causeOf(f *stuck.Finding) string {
 	what := endings[f.Groups[0].Wait]
@@ -305,6 +315,9 @@ func notGivenBack(left []sampledata.Call) string {
 // itself says that a goroutine waits for itself.
 func itself(f *stuck.Finding) string {
 	who := "it holds the lock itself"
+	if f.Groups[0].Count > 1 {
+		who = "each holds the lock itself"
+	}
 	switch {
 	case f.Taken[0] == "":
 		return fmt.Sprintf("only it would %s itself, later", endings[f.Groups[0].Wait])

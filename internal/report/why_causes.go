@@ -29,9 +29,7 @@ func WhyLines(f *why.Finding) (lines []string) {
 	case says.Own != "" && !f.Paced(): // else it is no guess
 		lines = append(lines, filled(f, says.Own))
 	}
-	if p := f.PartOf; p != nil {
-		lines = append(lines, fmt.Sprintf("it is a part of %s, which has %s of the CPU time of %s", p.Name, sharePercent(p.Share), f.Class))
-	}
+	lines = append(lines, partLines(f)...)
 	lines = append(lines, f.Signs...)
 	if f.Lasts > 0 {
 		lines = append(lines, "each of these waits takes about "+brief(twoDigits(f.Lasts))+": a deadline or a timer may end it")
@@ -88,6 +86,20 @@ func WhyLines(f *why.Finding) (lines []string) {
 		lines = append(lines, "it is one goroutine, and does one thing after another")
 	}
 	return lines
+}
+
+// partLines says what a function is a part of, and what it would bring
+// if all that went away.
+func partLines(f *why.Finding) []string {
+	p := f.PartOf
+	if p == nil {
+		return nil
+	}
+	text := fmt.Sprintf("it is a part of %s, which has %s of the CPU time of %s", p.Name, sharePercent(p.Share), f.Class)
+	if f.Gain != nil && f.Gain.Whole != nil {
+		text += "; without that, " + factorText(f.Gain.Whole)
+	}
+	return []string{text}
 }
 
 // circleLine says which locks a deadlock is of.
@@ -224,7 +236,8 @@ func crowdText(c *why.Crowd, kind why.Kind) string {
 	return text
 }
 
-// causeText says what one cause of a wait does.
+// causeText says what one cause of a wait does. held is the lock that it
+// holds, as the text has it.
 func causeText(f *why.Finding, c *why.Cause, held string) string {
 	doing := "it " + c.Activity.Words()
 	if c.AwaitsServer() {

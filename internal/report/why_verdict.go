@@ -121,7 +121,7 @@ func fewerText(kernel, samples float64) string {
 	if kernel <= 0 || samples < max(1.3*kernel, kernel+minDelayed/2) {
 		return ""
 	}
-	return termtext.Sprintf("by the kernel's clock, only %.2g of its threads wait for a CPU on average: samples show too many", kernel)
+	return termtext.Sprintf("by the kernel's clock, only %.2g of its threads wait for a CPU on average: samples may show too many", kernel)
 }
 
 // sleepsLong reports whether several goroutines sleep in one place.

@@ -130,7 +130,7 @@ func filled(f *why.Finding, text string) string {
 		sharesText(f.Parts, " in "), "{growth}", growthText(f.Growth), "{leak}", leakText(f), "{ends}", endsText(f.Growth),
 		"{waited}", waitedText(f.Growth),
 		"{circle}", circleText(f), "{left}", strconv.Itoa(f.Left), "{calls}",
-		callsText(f.Calls), "{stuck}", stuckText(f.Stuck), "{slow}", slowText(f.Slow),
+		callsText(f.Calls), "{stuck}", stuckSentence(f.Stuck), "{slow}", slowText(f.Slow),
 		"{made}", madeText(f.Made), "{each}", eachText(f.Made),
 	).Replace(text)
 }
@@ -258,13 +258,12 @@ func callsText(calls []why.Part) string {
 	return cmp.Or(strings.Join(lists.Each(calls, func(p why.Part) string { return partText(p, "") }), "; "), "of several kinds")
 }
 
-// stuckText says that goroutines can never run again, and whose
-// fault that is.
-func stuckText(f *stuck.Finding) string {
+// stuckSentence says that goroutines can never run again; "" if f is nil.
+func stuckSentence(f *stuck.Finding) string {
 	if f == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: %s.", Counted(f.Count, "goroutine"), verdictOf(f), causeOf(f))
+	return stuckText(f) + "."
 }
 
 // stuckLines says who is stuck where, since when, and what that costs.
@@ -444,7 +443,7 @@ func isAspect(p why.Part) bool { return strings.HasPrefix(p.Name, "@") }
 func whenText(f *why.Finding, from, to time.Duration) string {
 	text := "all the time, " + spanText(from, to)
 	if f.When.Present > 0 {
-		text = "whenever they are at work, " + sharePercent(f.When.Present) + " of the time, " + spanText(from, to)
+		text = "whenever they are at work, which is " + sharePercent(f.When.Present) + " of the time, " + spanText(from, to)
 	}
 	if len(f.When.Spans) > 0 {
 		list := lists.Each(f.When.Spans, func(s why.Span) string {

@@ -102,7 +102,7 @@ func TestPeriodWords(t *testing.T) {
 		}
 	}
 	f := &why.Finding{When: why.When{Always: true, Present: 0.158}}
-	if got, want := whenText(f, 0, 4*time.Second), "whenever they are at work, 16 % of the time, 0.0 to 4.0 s"; got != want {
+	if got, want := whenText(f, 0, 4*time.Second), "whenever they are at work, which is 16 % of the time, 0.0 to 4.0 s"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -462,7 +462,7 @@ func TestVerdictOfMachine(t *testing.T) {
 
 // If the kernel's clock says otherwise than samples, that is said.
 func TestDelayedWords(t *testing.T) {
-	for samples, want := range map[float64]string{0.4: "samples show only a part", 1.3: "", 1.8: "only 1.2 of its threads"} {
+	for samples, want := range map[float64]string{0.4: "samples show only a part", 1.3: "", 1.8: "only 1.2 of its threads wait"} {
 		f := &why.Finding{Kind: why.MachineKind, Mean: samples, Crowd: &why.Crowd{Turns: 1000, Delay: 1.2e6}}
 		if text := strings.Join(crowdLines(f), "; "); want != "" && !strings.Contains(text, want) || want == "" && strings.Contains(text, "clock") {
 			t.Errorf("%g in samples: %s", samples, text)
