@@ -25,6 +25,7 @@ type scene struct {
 	gone       []sampledata.GoroutineID // in the next sample
 	is         states                   // in it, if these are new
 	now        time.Duration
+	collecting bool // garbage is collected in the next samples
 }
 
 type states map[sampledata.GoroutineID]sampledata.State
@@ -122,7 +123,7 @@ func (s *scene) sample(t *testing.T, more ...states) {
 			n++
 		}
 	}
-	fixture.Check(t, s.Sample(sampledata.Sample{Time: s.now, Processors: held}, changes))
+	fixture.Check(t, s.Sample(sampledata.Sample{Time: s.now, Processors: held, Collecting: s.collecting}, changes))
 	clear(s.is)
 }
 

@@ -334,8 +334,8 @@ func (e *evidence) outside(all []hotspots.Observation, spans []Span) float64 {
 	return share
 }
 
-// inCollections reports whether a share is at least three times
-// as high while garbage is collected.
+// inCollections reports whether most of a share is while garbage is
+// collected, and it is at least three times as high then.
 func (e *evidence) inCollections(all []hotspots.Observation) bool {
 	var hits, base [2]float64
 	samples := 0
@@ -348,6 +348,6 @@ func (e *evidence) inCollections(all []hotspots.Observation) bool {
 		hits[in] += o.Weight * o.Hits
 		base[in] += o.Weight * o.Base
 	}
-	return samples >= minSamples && base[0] > 0 && base[1] > 0 &&
+	return samples >= minSamples && base[0] > 0 && base[1] > 0 && hits[1] > hits[0] &&
 		hits[1]/base[1] > 3*hits[0]/base[0]
 }

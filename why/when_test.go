@@ -2,6 +2,7 @@ package why
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
@@ -88,6 +89,26 @@ func TestWhenNobodyIsAtWork(t *testing.T) {
 		w := a.Findings[0].When
 		if !w.Always || !nearly(w.Present, c.present) && w.Present != c.present || (w.Period > 0) != c.comes {
 			t.Errorf("%+v: %+v", c, w)
+		}
+	}
+}
+
+// What is high while garbage is collected is mostly then if that is most of
+// it.
+func TestWhileCollecting(t *testing.T) {
+	for every, want := range map[int]bool{2: true, 10: false} { // samples with a collection
+		s := newScene()
+		loaders := s.spawn(2, "main.loader")
+		s.samples(t, 600, func(i int) {
+			s.collecting = i%every == 0
+			if s.all(loaders, s.at(idles, "main.loader")); s.collecting || i%5 == 1 {
+				s.all(loaders, s.at(runs, "main.loader", "main.load"))
+			}
+		})
+		f := s.find(t).Findings
+		i := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == "main.load" })
+		if i < 0 || f[i].When.Collecting != want {
+			t.Errorf("a collection in every %d: %+v", every, f)
 		}
 	}
 }
