@@ -84,9 +84,26 @@ func (e *evidence) inTheEnd(f *Finding) []Cause {
 		through.Share -= sharesOf(behind)
 		all = append(all, behind...)
 	}
-	all = slices.DeleteFunc(all, func(c Cause) bool { return c.Share < minCause })
+	all = merged(all)
 	slices.SortStableFunc(all, func(x, y Cause) int { return cmp.Compare(y.Share, x.Share) })
 	return all
+}
+
+// merged returns causes in which those that say the same are one, and none
+// is too small.
+func merged(all []Cause) (list []Cause) {
+	for _, c := range all {
+		i := slices.IndexFunc(list, func(other Cause) bool {
+			return other.Class == c.Class && other.Activity == c.Activity && other.Lock == c.Lock && other.Certainty == c.Certainty &&
+				other.Place.Function == c.Place.Function && other.Place.Library == c.Place.Library
+		})
+		if i < 0 {
+			list = append(list, c)
+			continue
+		}
+		list[i].Share += c.Share
+	}
+	return slices.DeleteFunc(list, func(c Cause) bool { return c.Share < minCause })
 }
 
 // otherLock is what helps if the holder of a lock waits for another.
