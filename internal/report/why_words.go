@@ -348,11 +348,12 @@ func whereText(f *why.Finding) string {
 }
 
 // maxThrough limits the passages between modules that are named.
-const maxThrough = 4
+const maxThrough = 5
 
 // throughText names the functions of a finding in which one
-// module calls another, the first and the last ones, as far as
-// the text has not named them yet.
+// module calls another, the first two and the last ones, as far as
+// the text has not named them yet: what the program calls in a
+// library may be what it calls too often.
 func throughText(f *why.Finding, text string) string {
 	var more []string
 	for _, way := range f.Through {
@@ -370,7 +371,7 @@ func throughText(f *why.Finding, text string) string {
 		return ""
 	}
 	if outer := len(more) - maxThrough; outer > 0 {
-		more = slices.Replace(more, 1, 1+outer, "...")
+		more = slices.Replace(more, 2, 2+outer, "...")
 	}
 	return strings.Replace("; through "+strings.Join(more, ", "), "through also", "also through", 1)
 }

@@ -469,3 +469,14 @@ func TestDelayedWords(t *testing.T) {
 		}
 	}
 }
+
+// Of many passages between modules, the first two and the last three are
+// said.
+func TestThroughWords(t *testing.T) {
+	for n, want := range map[int]string{5: "; through a, b, c, d, e", 7: "; through a, b, ..., e, f, g"} {
+		f := &why.Finding{Through: strings.Split("a b c d e f g", " ")[:n]}
+		if got := throughText(f, ""); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
