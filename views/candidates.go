@@ -75,7 +75,7 @@ func (p *candidateTree) place(run sampledata.Run, first, last int32) (total int6
 
 // machinery has prefixes of function names. A function with one
 // of them says less about a goroutine's activity than its
-// caller. Selects of reflect have cases of which the caller knows.
+// caller. The caller of reflect's Select has chosen its cases.
 var machinery = []string{"runtime.", "internal/", "sync.", "syscall.", "time.", "runtime/internal/", "reflect.rselect", "reflect.Select"}
 
 // costly has functions of the runtime that programs call for what they

@@ -264,6 +264,9 @@ type Resting struct {
 	Paused float64 `json:"paused,omitempty"`
 }
 
+// GoesOn reports whether it is in requests that go on, such as streams.
+func (r Resting) GoesOn() bool { return r.Does == goesOn || r.Does == driven }
+
 // NotMoved reports whether most of its goroutines have not moved.
 func (r Resting) NotMoved() bool { return r.Still >= 0.5 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/cpprof/cpprof/views"
 )
 
-// What a recording says of who ends a wait is not all: a sampler does not
-// look for it at each wait, and whoever ends one may wait for others.
+// A recording names who ends a wait only if the sampler had time to look.
+// Whoever ends it may wait for others in turn.
 
 // The least share of the waits for which somebody is named, if these stand
 // for the others: of a finding, and of those that it waits for.
@@ -18,9 +18,9 @@ const (
 	leastNamedBehind = 0.1
 )
 
-// addUnnamed adds what goroutines do that may end the waits for channels
-// for which nobody is named, if others of one class may end those of the
-// same stacks.
+// addUnnamed adds causes to waits for channels for which nobody is named.
+// If those that are named for others with the same stacks are of one
+// class, its goroutines may end these, too.
 func (b *blamed) addUnnamed(unnamed []sampledata.Run, least float64) {
 	by, named := make(map[string]float64), 0.0
 	for d, w := range b.weight {

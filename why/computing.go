@@ -196,8 +196,8 @@ func (s *searcher) hottest(stacks []ranStack,
 	return start, rest
 }
 
-// mostOfAll is the share of what a goroutine does, if that is rather the
-// place than its first function.
+// mostOfAll is the share of a goroutine's work from which a function that
+// it calls is the place, and not its first one.
 const mostOfAll = 0.6
 
 // shares reports whether a function does hardly anything itself,

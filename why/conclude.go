@@ -204,9 +204,10 @@ func (f *Finding) covered(causes []Cause) float64 {
 }
 
 // fold removes the findings that another one explains, and adds
-// them to it. add returns how many goroutines wait for it, too. A finding that is explained explains nothing
-// itself, so that two that explain one another do not both
-// vanish. So those go first that explain no others.
+// them to it. add returns how many goroutines wait for it, too. A
+// finding that is explained explains nothing itself, so that two that
+// explain one another do not both vanish. So those go first that explain
+// no others.
 func (a *searched) fold(explained func(f, other *Finding) bool, add func(f, into *Finding) float64) {
 	gone := make(map[*Finding]bool)
 	isReason := func(f *Finding) bool {

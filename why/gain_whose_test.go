@@ -130,6 +130,9 @@ func TestGainOfAllocation(t *testing.T) {
 				t.Errorf("%s of %s, of %s: %+v", f.Kind, f.Where.Function, c.makes, f.Gain)
 			}
 		}
+		if g := s.asked(t, "* ..@alloc or * ..@gc", false); c.copied && (g.Times == nil || *g.Times != *found[i].Gain.Times) {
+			t.Errorf("asked for allocation, it says %+v, and not %+v", g.Times, found[i].Gain.Times)
+		}
 	}
 }
 

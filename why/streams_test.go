@@ -1,6 +1,7 @@
 package why
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -54,8 +55,12 @@ func TestStreams(t *testing.T) {
 				s.gone = []sampledata.GoroutineID{reader}
 			}
 		})
-		if a := s.find(t); (len(a.Findings) == 0) != (others || c.flushes || c.ticks) {
+		a, meant := s.find(t), others || c.flushes || c.ticks
+		if (len(a.Findings) == 0) != meant {
 			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
+		}
+		if meant && (a.State != Idle || !slices.ContainsFunc(a.Resting, Resting.GoesOn)) {
+			t.Errorf("%+v: %s %+v", c, a.State, a.Resting)
 		}
 	}
 }

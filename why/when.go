@@ -293,8 +293,8 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 // from which on that is not said.
 const mostlyPresent = 0.8
 
-// present returns the share of the time in which there is anything of which
-// observations are a share; 0 if that is most of it.
+// present returns the share of the time in which somebody is at work; 0 if
+// that is most of it.
 func present(all []hotspots.Observation) float64 {
 	there, time := 0.0, 0.0
 	for _, o := range all {

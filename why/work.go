@@ -11,9 +11,9 @@ import (
 type Work struct {
 	Class    string   `json:"class"`
 	Alive    float64  `json:"alive"`    // mean number of goroutines
-	Active   float64  `json:"active"`   // the share of their life in which they are at work
+	Active   float64  `json:"active"`   // the share of their life that is not idle
 	Activity Activity `json:"activity"` // what they mostly do then
-	Share    float64  `json:"share"`    // of the time at work, in which they do that there
+	Share    float64  `json:"share"`    // of that time, in which they do that there
 	Function string   `json:"function"` // where, on their stack
 }
 
@@ -46,22 +46,20 @@ func (s *searcher) works(class int32) func(*situation) bool {
 	return ofClass(class, func(at *situation) bool { return !at.still && s.isAtWork(at) })
 }
 
-// workOf returns what goroutines of a class mostly do at work, and the
-// innermost function of the program in which they do that; nil if nothing
-// is most of it.
+// workOf returns what goroutines of a class mostly do when they are not
+// idle, and the innermost function of the program in which they do that.
+// It returns nil if nothing is most of it, or much of it may be a rest.
 func (a *searched) workOf(class int32) *Work {
-	works, by := a.works(class), make(map[Activity]float64)
+	works, by, total := a.works(class), make(map[Activity]float64), 0.0
 	for _, at := range a.members(class) {
 		if works(at) {
 			by[a.e.activity(at)] += at.weight
+			total += at.weight
 		}
 	}
-	if len(by) == 0 {
+	c := &a.e.classes[class]
+	if total == 0 || total < mostOf*c.active {
 		return nil
-	}
-	total := 0.0
-	for _, weight := range by {
-		total += weight
 	}
 	does, there := ordered(by)[0], a.e.places.heaviest()
 	for _, at := range a.members(class) {
@@ -69,11 +67,10 @@ func (a *searched) workOf(class int32) *Work {
 			there.add(at.state.Stack, at.weight)
 		}
 	}
-	c := &a.e.classes[class]
 	for _, function := range slices.Backward(there.place().Path) {
-		share := by[does] / total * there.within(function)
+		share := by[does] / c.active * there.within(function)
 		if share >= mostly && views.IsOwn(function) && c.name != "go:"+function {
-			return &Work{c.name, a.e.mean(c.life), total / c.life, does, share, function}
+			return &Work{c.name, a.e.mean(c.life), c.active / c.life, does, share, function}
 		}
 	}
 	return nil

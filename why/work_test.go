@@ -1,6 +1,10 @@
 package why
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/cpprof/cpprof/internal/fixture"
+)
 
 // What a program that is not slow mostly does is said, but not what may be
 // a wait for work.
@@ -32,6 +36,10 @@ func TestWork(t *testing.T) {
 		a := s.find(t)
 		if got := a.Work; (got == nil) != (c.want == "") || got != nil && (got.Function != c.want || !nearly(got.Share, 0.9) && got.Share < 0.9 || got.Active > 0.06) {
 			t.Errorf("%+v: %s: %+v", c, a.State, got)
+		}
+		r := s.Recording()
+		if both := fixture.Must(Compare(r, r, configured()))(t); both.Work != nil {
+			t.Errorf("beside itself: %+v", both.Work)
 		}
 	}
 }

@@ -155,6 +155,8 @@ func (y *Why) verdict() string {
 		return "Nothing was seen to be slow, but goroutines wait, and it is not known whether they wait for work. " + used + "."
 	case why.Idle:
 		switch {
+		case slices.ContainsFunc(y.Resting, why.Resting.GoesOn):
+			return "Nothing was seen to be slow. " + used + "; its goroutines wait for work, or are in requests that go on."
 		case slices.ContainsFunc(y.Resting, why.Resting.Sleeps): // perhaps others wait for that
 			return "Nothing was seen to be slow. " + used + "; its goroutines wait for work, or sleep."
 		case y.Clock > maxIdle:

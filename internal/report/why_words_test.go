@@ -480,3 +480,13 @@ func TestThroughWords(t *testing.T) {
 		}
 	}
 }
+
+// What an idle program waits for is no more than is known.
+func TestIdleWords(t *testing.T) {
+	for does, want := range map[string]string{"a ticker drives it, in one request all the time": "or are in requests that go on.", "": "its goroutines wait for work."} {
+		y := &Why{Answer: &why.Answer{State: why.Idle, Resting: []why.Resting{{Class: "go:main.f", Alive: 1, Idle: 1, Does: does}}}}
+		if got := y.Verdict(); !strings.HasSuffix(got, want) {
+			t.Errorf("%q: %s", does, got)
+		}
+	}
+}
