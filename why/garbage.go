@@ -303,3 +303,25 @@ func (a *searched) countsIn(f *Finding) string {
 	}
 	return ""
 }
+
+// copies has the functions of the runtime that make something, and copy
+// into it what was there.
+var copies = [...]struct{ functions, says, remedy string }{
+	{`runtime\.concat(string|byte)s?\d?`,
+		"strings are joined with +, and copied each time", "if that is in a loop, use a strings.Builder"},
+	{`runtime\.(growslice|makeslicecopy)`,
+		"append makes new slices, and copies into them", "use slices again, or make them as large as they get"},
+	{`runtime\.(slicebytetostring|stringtoslicebyte)`,
+		"bytes are made of strings, or strings of bytes, and copied each time", "keep one of the two"},
+	{`runtime\.(hashGrow|(grow[wW]ork|evacuate)\w*)|internal/runtime/maps\.\(\*(Map|table)\)\.(growToTable|grow|rehash|split)`,
+		"maps grow, and what they have is moved each time", "make them as large as they get, if that is known"},
+}
+
+// copiers matches all of them.
+var copiers = named(copies[0].functions + "|" + copies[1].functions + "|" + copies[2].functions + "|" + copies[3].functions)
+
+// copiesIn returns the sign of some of them.
+func copiesIn(i int) sign {
+	c := &copies[i]
+	return sign{[]Kind{ComputeKind, AllocationKind}, does(named(c.functions)), c.says, c.remedy}
+}

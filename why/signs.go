@@ -57,14 +57,6 @@ var syncing = named(`os\.\(\*File\)\.Sync|(syscall|golang\.org/x/sys/unix)\.F(da
 // moving matches the functions that read and write data.
 var moving = named(`(syscall|internal/poll|golang\.org/x/sys/unix)\.(\(\*FD\)\.)?(p?(read|write)v?(64)?|P?(Read|Write)v?|Send\w*|Recv\w*)`)
 
-// copying are the kinds of findings in which data may be copied.
-var copying = []Kind{ComputeKind, AllocationKind}
-
-// copiers matches the functions of the runtime that make something, and
-// copy into it what was there.
-var copiers = named(`runtime\.(concat(string|byte)s?\d?|growslice|makeslicecopy|slicebytetostring|stringtoslicebyte|hashGrow|(grow[wW]ork|evacuate)\w*)` +
-	`|internal/runtime/maps\.\(\*(Map|table)\)\.(growToTable|grow|rehash|split)`)
-
 var signs = []sign{
 	{[]Kind{LockKind},
 		func(s *searcher, f *Finding) float64 {
@@ -123,14 +115,7 @@ var signs = []sign{
 	{[]Kind{AllocationKind}, is(oftenCollected),
 		"the heap is small, and is collected again as soon as a little more is allocated",
 		"allocate less there, or let the heap grow: raise GOGC"},
-	{copying, onStack(`^runtime\.concat(string|byte)s?\d?$`),
-		"strings are joined with +, and copied each time", "if that is in a loop, use a strings.Builder"},
-	{copying, onStack(`^runtime\.growslice$`),
-		"append makes new slices, and copies into them", "use slices again, or make them as large as they get"},
-	{copying, onStack(`^runtime\.(slicebytetostring|stringtoslicebyte)$`),
-		"bytes are made of strings, or strings of bytes, and copied each time", "keep one of the two"},
-	{copying, onStack(`^(runtime\.(hashGrow|(grow[wW]ork|evacuate)\w*)|internal/runtime/maps\.\(\*(Map|table)\)\.(growToTable|grow|rehash|split))$`),
-		"maps grow, and what they have is moved each time", "make them as large as they get, if that is known"},
+	copiesIn(0), copiesIn(1), copiesIn(2), copiesIn(3),
 	{[]Kind{MakingKind}, onStack(`^(github\.com/klauspost/)?compress/(gzip|zlib)\.\(\*Writer\)\.\w+$`),
 		"a writer makes its encoder when it is first used: what makes the writers is further out in the stack, or elsewhere", ""},
 	{[]Kind{ChannelKind}, is(func(_ *searcher, f *Finding) bool { return f.handler != "" }),
@@ -175,7 +160,7 @@ var signs = []sign{
 	}, "it waits for answers to what it has written", ""},
 	{[]Kind{IOKind}, is(func(_ *searcher, f *Finding) bool { return f.ends() }),
 		"it may wait for the other end while it closes a connection", "close it without that wait, or wait for less time"},
-	{[]Kind{IOKind}, onStack(`^os\.\(\*File\)\.Read$`), ofOthers, "look at who writes what it reads"},
+	{[]Kind{IOKind}, does(fileRead), ofOthers, "look at who writes what it reads"},
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).losesPlaces),
 		"nobody was seen to have what they wait for: it may be lost, or never given back", giveBack},
 	{[]Kind{ChannelKind, ConditionKind}, is((*searcher).awaitsReader), ofReader, otherEnd},
