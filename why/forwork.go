@@ -58,6 +58,9 @@ func (s *searcher) handles(f *Finding) bool {
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
+// byTimer is the note of what goroutines do that sleep most of the time.
+const byTimer = "a timer drives it, and nobody is known to wait for it"
+
 // mostlySleeps is the share of a class's life in sleep from
 // which a timer drives it.
 const mostlySleeps = 2. / 3
@@ -118,7 +121,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case f.Kind == IOKind && !reads && s.e.places.through(f.Where.stack, sendsRequest):
 		return "" // who has made the request waits for it
 	case outside && c.sleeps > mostlySleeps*c.life:
-		return "a timer drives it, and nobody is known to wait for it"
+		return byTimer
 	case f.Kind == IOKind && reads && (s.readsRequests(f.Where.stack) || s.relays(f.Where.stack) || s.readsAgain(class, f)):
 		return nextMessage
 	case reads && s.relaysStream(class, f):
@@ -417,6 +420,9 @@ func (s *searcher) atWork(but int32) float64 {
 	return s.mean(question{hit: func(at *situation) bool { return at.class != but && s.isAtWork(at) }})
 }
 
+// workNotes are the notes of what is work all the same.
+var workNotes = []string{lonely, sleepsOnce, sleepsAsked, byTimer}
+
 // isAtWork reports whether goroutines run, or do what no hypothesis
 // says is for work: others could wait for them.
 func (s *searcher) isAtWork(at *situation) bool {
@@ -428,7 +434,7 @@ func (s *searcher) isAtWork(at *situation) bool {
 		return false
 	}
 	rests := func(c *candidate) bool {
-		return c.note != "" && c.note != lonely && c.note != sleepsOnce && c.note != sleepsAsked && c.asks.hit(at)
+		return c.note != "" && !slices.Contains(workNotes, c.note) && c.asks.hit(at)
 	}
 	works := func(c *candidate) bool { return c.note == "" && c.asks.hit(at) }
 	return at.usesCPU() || isReady(at) || slices.ContainsFunc(s.all, works) || !slices.ContainsFunc(s.all, rests)

@@ -335,6 +335,9 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		}
 	}
 	d := b.demand(t, through)
+	if t.unlike() {
+		d.through.High = 1
+	}
 	stays, asleep := b.stays(t.left, thinks)
 	d.stays, d.asleep = stays/max(1, baseOf(through)), asleep/max(1, baseOf(through))
 	switch {

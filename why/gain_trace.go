@@ -2,7 +2,6 @@ package why
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/cpprof/cpprof/internal/lists"
@@ -303,16 +302,16 @@ type traced struct {
 	through []hotspots.Observation
 	cpu     []hotspots.Observation // the same of all that use CPUs
 	centres []*centre
-	foreign float64                          // the share of other classes in the CPU time, without the target's
-	left    sums                             // by situation of the class: the time that is not the target's
-	each    map[sampledata.GoroutineID]tally // of the class
+	foreign float64                           // the share of other classes in the CPU time, without the target's
+	left    sums                              // by situation of the class: the time that is not the target's
+	each    map[sampledata.GoroutineID]visits // of the class
 }
 
 // trace attributes the time of a class to the target.
 func (b *tracer) trace(class int32) *traced {
 	e, n := b.s.e, len(b.samples)
 	t := &traced{through: make([]hotspots.Observation, n), cpu: make([]hotspots.Observation, n),
-		left: make(sums), each: make(map[sampledata.GoroutineID]tally)}
+		left: make(sums), each: make(map[sampledata.GoroutineID]visits)}
 	own, cpus, along := newCentre(n), newCentre(n), b.along(class)
 	held := &heldLocks{b.moments, make(map[uint64]*centre)}
 	goroutines := e.mean(e.classes[class].life)
@@ -342,7 +341,7 @@ func (b *tracer) trace(class int32) *traced {
 			through.Base++
 			through.Hits += share
 			its := t.each[w.goroutine]
-			its.add(share)
+			its.see(w.run, share)
 			t.each[w.goroutine] = its
 			t.left[w.situation] += weight * (1 - share)
 			if runs {
@@ -362,31 +361,6 @@ func (b *tracer) trace(class int32) *traced {
 	}
 	t.centres = append(t.centres, cpus)
 	return t
-}
-
-// byChance is the probability up to which it is no chance that a
-// goroutine was never seen in the target.
-const byChance = 0.001
-
-// leaveOut leaves out the goroutines that do other work than those
-// that the target costs time: they would not do more without it.
-func (b *tracer) leaveOut(t *traced) {
-	var all tally
-	for _, its := range t.each {
-		all.count, all.target = all.count+its.count, all.target+its.target
-	}
-	does := func(g sampledata.GoroutineID) bool {
-		its, ofClass := t.each[g]
-		return ofClass && its.target == 0 && math.Pow(1-all.mean(), its.count) <= byChance
-	}
-	for i, workers := range b.moments.workers {
-		for k := range workers {
-			if w := &workers[k]; does(w.goroutine) {
-				t.through[i].Base--
-				t.left[w.situation] -= b.weight(i)
-			}
-		}
-	}
 }
 
 func newCentre(moments int) *centre {

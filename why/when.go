@@ -232,32 +232,53 @@ const mayGo = 0.1
 // period returns the number of steps after which a series
 // repeats itself, or 0: the shortest lag with a high
 // autocorrelation, if there are at least four of these periods.
-func (s series) period() int {
+func (s series) period() float64 {
 	n := len(s.values)
 	if n < 48 {
 		return 0
 	}
-	mean := s.mean(0, n)
-	at := func(lag int) (r float64) {
-		for i := 0; i+lag < n; i++ {
-			r += (s.values[i] - mean) * (s.values[i+lag] - mean)
-		}
-		return r / float64(n-lag)
-	}
-	goes := lists.Count(s.values, func(v float64) bool { return v < mean/2 })
-	variance := at(0)
+	goes := lists.Count(s.values, func(v float64) bool { return v < s.mean(0, n)/2 })
+	variance := s.covariance(0)
 	if variance < minStep*minStep || float64(goes) < mayGo*float64(n) {
 		return 0
 	}
+	at := func(lag int) float64 { return s.covariance(lag) / variance }
 	dipped := false
 	for lag := 2; lag <= n/4; lag++ {
-		r := at(lag) / variance
+		r := at(lag)
 		dipped = dipped || r < 0
-		if dipped && r > 0.5 && r >= at(lag+1)/variance && r >= at(lag-1)/variance {
-			return lag
+		if dipped && r > 0.5 && r >= at(lag+1) && r >= at(lag-1) {
+			return s.finer(lag)
 		}
 	}
 	return 0
+}
+
+// finer returns a period that is known to a step more precisely: several
+// periods are known to a step, too.
+func (s series) finer(lag int) float64 {
+	period := float64(lag)
+	for several := 2; float64(several)*period < float64(len(s.values)/2); several *= 2 {
+		best := int(math.Round(float64(several) * period))
+		for _, other := range []int{best - 1, best + 1} {
+			if s.covariance(other) > s.covariance(best) {
+				best = other
+			}
+		}
+		period = float64(best) / float64(several)
+	}
+	return period
+}
+
+// covariance returns the mean product of what values that are some
+// steps apart differ from the mean.
+func (s series) covariance(lag int) float64 {
+	n := len(s.values)
+	mean, sum := s.mean(0, n), 0.0
+	for i := 0; i+lag < n; i++ {
+		sum += (s.values[i] - mean) * (s.values[i+lag] - mean)
+	}
+	return sum / float64(n-lag)
 }
 
 // when finds out when a share is high: all the time, in some
@@ -277,7 +298,7 @@ func (e *evidence) when(all []hotspots.Observation) (w When) {
 			})
 		}
 		steps, step := e.stepped(all)
-		w.Period = time.Duration(steps.period()) * step
+		w.Period = time.Duration(steps.period() * float64(step))
 	} else {
 		for _, l := range levels {
 			l.trim(all)

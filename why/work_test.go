@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cpprof/cpprof/internal/fixture"
+	"github.com/cpprof/cpprof/sampledata"
 )
 
 // What a program that is not slow mostly does is said, but not what may be
@@ -11,13 +12,14 @@ import (
 func TestWork(t *testing.T) {
 	for _, c := range []struct {
 		function string
-		waits    bool
+		state    sampledata.State
 		little   bool
 		want     string
 	}{
-		{"main.parse", false, false, "main.parse"},
-		{"main.parse", true, false, ""},
-		{"main.parse", false, true, ""},
+		{"main.parse", runs, false, "main.parse"},
+		{"main.save", sampledata.State{Run: sampledata.Detached}, false, "main.save"},
+		{"main.parse", selects, false, ""},
+		{"main.parse", runs, true, ""},
 	} {
 		s := newScene()
 		all, every := s.spawn(2, "main.worker"), 20
@@ -26,11 +28,7 @@ func TestWork(t *testing.T) {
 		}
 		s.samples(t, 600, func(i int) {
 			s.all(all, s.at(sleeps, "main.worker"))
-			state := runs
-			if c.waits {
-				state = selects
-			}
-			s.some(i, every, all, s.at(state, "main.worker", "main.handle", c.function, "strings.Index"))
+			s.some(i, every, all, s.at(c.state, "main.worker", "main.handle", c.function, "strings.Index"))
 			s.some(i+5, 10*every, all, s.at(runs, "main.worker", "main.handle"))
 		})
 		a := s.find(t)
