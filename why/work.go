@@ -25,7 +25,7 @@ const (
 // work returns what most of the work is of a program without findings
 // that is mostly idle; nil if it is little, or not mostly one thing.
 func (a *searched) work() *Work {
-	if a.State != Idle && a.State != Unmoved {
+	if a.State != Idle && a.State != Unmoved && a.State != Waiting {
 		return nil
 	}
 	by := make(sums)

@@ -13,26 +13,23 @@ func TestWork(t *testing.T) {
 	for _, c := range []struct {
 		function string
 		state    sampledata.State
-		little   bool
+		every    int // samples
 		want     string
 	}{
-		{"main.parse", runs, false, "main.parse"},
-		{"main.save", sampledata.State{Run: sampledata.Detached}, false, "main.save"},
-		{"main.parse", selects, false, ""},
-		{"main.parse", runs, true, ""},
+		{"main.parse", runs, 20, "main.parse"},
+		{"main.save", sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}, 4, "main.save"},
+		{"main.parse", selects, 20, ""},
+		{"main.parse", runs, 200, ""},
 	} {
 		s := newScene()
-		all, every := s.spawn(2, "main.worker"), 20
-		if c.little {
-			every = 200
-		}
+		all := s.spawn(2, "main.worker")
 		s.samples(t, 600, func(i int) {
 			s.all(all, s.at(sleeps, "main.worker"))
-			s.some(i, every, all, s.at(c.state, "main.worker", "main.handle", c.function, "strings.Index"))
-			s.some(i+5, 10*every, all, s.at(runs, "main.worker", "main.handle"))
+			s.some(i, c.every, all, s.at(c.state, "main.worker", "main.handle", c.function, "strings.Index"))
+			s.some(i+5, 10*c.every, all, s.at(runs, "main.worker", "main.handle"))
 		})
 		a := s.find(t)
-		if got := a.Work; (got == nil) != (c.want == "") || got != nil && (got.Function != c.want || !nearly(got.Share, 0.9) && got.Share < 0.9 || got.Active > 0.06) {
+		if got := a.Work; (got == nil) != (c.want == "") || got != nil && (got.Function != c.want || !nearly(got.Share, 0.9) && got.Share < 0.9 || got.Active > 1.2/float64(c.every)) {
 			t.Errorf("%+v: %s: %+v", c, a.State, got)
 		}
 		r := s.Recording()
