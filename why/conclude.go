@@ -407,7 +407,7 @@ func (a *searched) order() {
 	for range mostReasons { // the reason of a reason comes before both
 		for _, f := range a.Findings {
 			for _, cause := range a.Findings {
-				if f != cause && a.mayCause(cause, f) {
+				if f != cause && (a.mayCause(cause, f) || cause.outweighs(f)) {
 					ranks[f] = min(ranks[f], math.Nextafter(ranks[cause], 0))
 				}
 			}
@@ -417,6 +417,13 @@ func (a *searched) order() {
 		return cmp.Or(cmp.Compare(ranks[y], ranks[x]), cmp.Compare(y.rank(), x.rank()),
 			cmp.Compare(x.key, y.key))
 	})
+}
+
+// outweighs reports whether code takes a whole processor or more, which
+// matters more than one goroutine that was left behind.
+func (f *Finding) outweighs(left *Finding) bool {
+	return f.IsCode() && f.Mean >= wholly && left.Kind == StuckKind && left.Count == 1 && left.When.Always &&
+		left.Stuck != nil && len(left.Stuck.Behind) == 0
 }
 
 // mayCause reports whether one finding may be the reason of

@@ -440,6 +440,29 @@ func TestRestBesideOneThatIsStuck(t *testing.T) {
 	}
 }
 
+// Code that takes a processor matters more than one goroutine that was
+// left behind, but not more than several.
+func TestCodeBesideOneThatIsStuck(t *testing.T) {
+	for count, first := range map[int]Kind{1: ComputeKind, 3: StuckKind} {
+		s := newScene()
+		left, spins := s.spawn(count, "main.left"), s.spawn(1, "main.loop")
+		s.samples(t, 300, func(i int) {
+			s.all(left, s.at(idles, "main.left"))
+			s.all(spins, s.at(runs, "main.loop", "main.poll"))
+		})
+		r := s.Recording()
+		group := sampledata.MarkedGroup{Count: count, Reason: idles.Reason, Verdict: sampledata.Stuck, Wait: sampledata.ForSender,
+			Kept: -1, Calls: []sampledata.Call{{Function: "main.left"}}}
+		for _, g := range left {
+			group.IDs = append(group.IDs, r.Goroutines.At(g).ID)
+		}
+		r.Marking = &sampledata.Marking{Groups: []sampledata.MarkedGroup{group}}
+		if a := fixture.Must(Find(r, configured()))(t); len(a.Findings) != 2 || a.Findings[0].Kind != first {
+			t.Errorf("%d: %+v", count, a.Findings)
+		}
+	}
+}
+
 // Who has not moved in a queue that moves is not held up for good, also
 // if others enter it in another function.
 func TestStillInAQueue(t *testing.T) {

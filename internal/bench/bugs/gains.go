@@ -23,6 +23,10 @@ func (g *gains) add(old, new *trial, named place) string {
 		g.silent["the cause is not named"]++
 		return "-"
 	}
+	if old.speed.Rate == 0 {
+		g.silent["nothing got done before, and there is no factor"]++
+		return "-"
+	}
 	gain := old.Findings[named-1].Gain
 	f, ok := forecast.Of(gain, old.speed, new.speed)
 	if !ok {
