@@ -21,13 +21,18 @@ type Forecast struct{ Times, Low, High, Measured float64 }
 // Of puts a gain beside the speeds with the cost and without it.
 // The factor is of the rate or, if a program's arrivals are not
 // its own, of the time of a piece. A silent gain has none, nor one without
-// a bound.
+// a bound. A fix of a lock may also make cheaper what is done under it: then
+// the bound is what that would bring.
 func Of(g *why.Gain, with, without Speed) (f Forecast, ok bool) {
 	switch {
 	case g == nil, g.Unbounded():
 		return f, false
 	case g.Times != nil:
-		return Forecast{g.Times.Times, g.Times.Low, g.Times.High, without.Rate / with.Rate}, true
+		high := g.Times.High
+		if g.Under != nil {
+			high = max(high, g.Under.High)
+		}
+		return Forecast{g.Times.Times, g.Times.Low, high, without.Rate / with.Rate}, true
 	case g.Less != nil:
 		return Forecast{1 / (1 - g.Less.Share), 1 / (1 - g.Less.Low), 1 / (1 - g.Less.High),
 			with.Each / without.Each}, true
