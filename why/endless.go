@@ -19,8 +19,9 @@ const (
 )
 
 // neverLeft says that goroutines of a class were in a function in all
-// samples, while others came and went; "" if none was. They are at
-// what the finding is about, or ready for it.
+// samples, while others came and went, or that its only one was in one of
+// a library; "" if none was. They are at what the finding is about, or
+// ready for it.
 func (s *searcher) neverLeft(f *Finding) string {
 	class := s.classOf(f)
 	if class < 0 || f.Kind != ComputeKind {
@@ -30,10 +31,13 @@ func (s *searcher) neverLeft(f *Finding) string {
 	there := s.stays(class, f.Where.Function)
 	for g, its := range s.sightings(class) {
 		function, at := s.innermost(its), there[g]
-		always := at.first && at.last && its.busy >= max(leastActive, mostOf*its.all)
-		if always && 2*at.within > at.life && "go:"+function != f.Class &&
+		always := at.first && at.last && its.busy >= max(leastActive, mostOf*its.all) && "go:"+function != f.Class
+		if always && 2*at.within > at.life &&
 			its.all >= timesOutstays*lists.Made(longest, function, func() float64 { return s.longestStay(class, function) }) {
 			by[function]++
+		}
+		if always && s.e.classes[class].goroutines == 1 && s.inLibrary(class, function) {
+			return "it was in " + function + " in all samples: one call that takes long or never returns, or several that follow at once"
 		}
 	}
 	if len(by) == 0 {
@@ -45,6 +49,23 @@ func (s *searcher) neverLeft(f *Finding) string {
 		who = fmt.Sprintf("%d goroutines were", n)
 	}
 	return who + " in " + function + " in all samples, while others of the class came and went: it may never return, or be called again at once"
+}
+
+// inLibrary reports whether a function that goroutines of a class are in
+// is of a library, and so is what it calls.
+func (s *searcher) inLibrary(class int32, function string) bool {
+	r, main := s.e.r, s.modules.Main()
+	return !slices.ContainsFunc(s.members(class), func(at *situation) bool {
+		for n := at.state.Stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
+			if s.modules.Of(r.Nodes[n].Function) == main {
+				return true
+			}
+			if r.NameAt(n) == function {
+				return !views.IsOwn(function)
+			}
+		}
+		return true
+	})
 }
 
 // A sighting is what was seen of a goroutine.

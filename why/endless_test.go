@@ -52,3 +52,37 @@ func TestCallThatNeverReturns(t *testing.T) {
 		}
 	}
 }
+
+// The only goroutine of a class that is in a function of a library all the
+// time is in one long call, or in several that follow at once. Of the
+// program's own functions, that is nothing special.
+func TestCallOfALibraryThatNeverReturns(t *testing.T) {
+	const parse = "example.com/json/lib.Parse"
+	for name, c := range map[string]struct {
+		goroutines int
+		in         string
+		calls      []string
+		said       bool
+	}{
+		"one":               {1, parse, []string{"example.com/json/lib.next", "example.com/json/lib.skip"}, true},
+		"it calls back":     {1, parse, []string{"example.com/json/lib.next", "main.field"}, false},
+		"of the program":    {1, "main.parse", []string{"main.next", "main.skip"}, false},
+		"one of two":        {2, parse, []string{"example.com/json/lib.next", "example.com/json/lib.skip"}, false},
+		"it is what is all": {1, "", []string{parse, parse, parse, parse, "main.other"}, false},
+	} {
+		s := newScene()
+		all := s.spawn(c.goroutines, "main.worker")
+		s.samples(t, 100, func(i int) {
+			for _, g := range all {
+				stack := []string{"main.worker", "main.step", c.in, c.calls[i%len(c.calls)]}
+				s.is[g] = s.at(runs, slices.DeleteFunc(stack, func(name string) bool { return name == "" })...)
+			}
+		})
+		said := slices.ContainsFunc(s.find(t).Findings, func(f *Finding) bool {
+			return slices.ContainsFunc(f.Signs, func(sign string) bool { return strings.Contains(sign, "it was in "+parse+" in all samples") })
+		})
+		if said != c.said {
+			t.Errorf("%s: said %t", name, said)
+		}
+	}
+}
