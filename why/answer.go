@@ -139,6 +139,7 @@ type Finding struct {
 	apart    []string // the same, which the function calls, too: hypotheses of their own
 	handler  string   // of waits for answers: the class of the program that may give them
 	guessed  bool     // who may end its waits is said only as a guess
+	oneCall  bool     // its only goroutine may be in one call all the time
 	specific float64  // the rank is severity times this
 	key      string   // identifies the hypothesis in other recordings
 }

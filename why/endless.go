@@ -37,6 +37,7 @@ func (s *searcher) neverLeft(f *Finding) string {
 			by[function]++
 		}
 		if always && s.e.classes[class].goroutines == 1 && s.inLibrary(class, function) {
+			f.oneCall = true
 			return "it was in " + function + " in all samples: one call that takes long or never returns, or several that follow at once"
 		}
 	}

@@ -168,6 +168,8 @@ func (f *Finding) silent() string {
 		return "the limit may be meant"
 	case slices.Contains(f.Signs, nobodyElse), slices.Contains(f.Signs, ofOthers), slices.Contains(f.Signs, ofReader):
 		return "what ends the wait may come from outside"
+	case f.oneCall:
+		return "it may be in one call all the time, which ends no work"
 	case f.guessed:
 		return "what ends the wait is only guessed"
 	case f.endUnseen():
