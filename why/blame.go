@@ -53,7 +53,8 @@ type Cause struct {
 	Share     float64   `json:"share"`          // of the time of the goroutines that wait for them
 	Certainty Certainty `json:"certainty"`
 	// the function that took the lock, if others wait for it in
-	// the same one
+	// the same one; of a Fellow at something else, the one in
+	// which it is further on
 	Taken string `json:"taken,omitempty"`
 	// of those who wait for a lock that is no finding: who holds that
 	Behind *Cause `json:"behind,omitempty"`

@@ -122,17 +122,43 @@ func (p *Place) takesPlace() bool {
 // fellows finds out what goroutines of a class do in a function,
 // past the place where others wait in what it calls: if they
 // share something, such as a pool of connections, those that
-// have it do this. The loop of the class is no such function,
-// and a goroutine alone has nobody to share with.
+// have it do this. A place in a pool may be kept by a caller further out.
+// The loop of the class is no such function, and a goroutine alone has
+// nobody to share with.
 func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) []Cause {
-	caller := where.Caller
-	isLoop := s.isLoop(class, caller)
-	if acquiring.MatchString(views.LastName(where.Function)) { // also if it does nothing else
-		isLoop = s.e.classes[class].name == "go:"+caller
-	}
-	if caller == "" || isLoop || s.e.classes[class].goroutines < 2 {
+	if where.Caller == "" || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
+	isLoop := func(caller string) bool { return s.isLoop(class, caller) }
+	if acquiring.MatchString(views.LastName(where.Function)) { // also if it does nothing else
+		isLoop = func(caller string) bool { return s.e.classes[class].name == "go:"+caller }
+	}
+	callers := []string{where.Caller}
+	if where.takesPlace() {
+		callers = where.Path[:len(where.Path)-1]
+	}
+	for _, caller := range slices.Backward(callers) {
+		if isLoop(caller) {
+			return nil
+		}
+		if b := s.further(class, where, caller, of); b != nil {
+			causes := b.causes()
+			for i := range causes {
+				causes[i].Taken = caller
+			}
+			if !takesSomething(where.Function) && !takesSomething(caller) && waitForOthers(causes) {
+				return nil // it is the next step of the same work
+			}
+			return causes
+		}
+	}
+	return nil
+}
+
+// further sums up what goroutines of a class do in a function, past the
+// place where others wait in what it calls; nil if, while these wait,
+// mostly nobody does.
+func (s *searcher) further(class int32, where *Place, caller string, of func(*situation) bool) *blamed {
 	b := newBlamed(s.e)
 	waits := 0.0
 	for _, at := range s.members(class) {
@@ -147,11 +173,7 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	if b.total < min(waits, s.e.length)/2 { // while others wait, somebody has it
 		return nil
 	}
-	causes := b.causes()
-	if !takesSomething(where.Function) && !takesSomething(caller) && waitForOthers(causes) {
-		return nil // it is the next step of the same work
-	}
-	return causes
+	return b
 }
 
 // mostHolding is the mean number of goroutines that hold a lock, at most.

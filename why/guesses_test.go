@@ -202,3 +202,29 @@ func TestOtherEndsOfCalls(t *testing.T) {
 		}
 	}
 }
+
+// A place in a pool may be kept by a caller of who takes it, in the
+// handler; what else is further on there has nothing of it.
+func TestFellowsInTheCaller(t *testing.T) {
+	for first, want := range map[string]string{"main.(*pool).acquire": "main.handle", "main.(*future).wait": ""} {
+		s := newScene()
+		all := s.spawn(6, "main.serve")
+		s.samples(t, 120, func(i int) {
+			s.all(all, s.at(selects, "main.serve", "main.handle", "main.open", first))
+			s.is[all[i/4%6]] = s.at(reads, "main.serve", "main.handle:9", "main.scan")
+			s.is[all[(i/4+1)%6]] = s.at(idles, "main.serve")
+		})
+		f := s.find(t).Findings
+		at := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == first })
+		if at < 0 {
+			t.Fatalf("%s: %+v", first, f)
+		}
+		got := ""
+		if c := f[at].Causes; len(c) > 0 && c[0].Certainty == Fellow {
+			got = c[0].Taken
+		}
+		if got != want {
+			t.Errorf("%s: %q: %+v", first, got, f[at].Causes)
+		}
+	}
+}

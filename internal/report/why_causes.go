@@ -255,7 +255,8 @@ func causeText(f *why.Finding, c *why.Cause, held string) string {
 	default:
 		at = "in " + at
 	}
-	if c.Taken != "" && c.Taken != f.Where.Function {
+	further := c.Certainty == why.Fellow && f.Kind != why.LockKind
+	if c.Taken != "" && c.Taken != f.Where.Function && !further {
 		at += " (taken in " + c.Taken + ")"
 	}
 	who, of := c.Class, " of that time"
@@ -281,9 +282,9 @@ func causeText(f *why.Finding, c *why.Cause, held string) string {
 		who = "it has started " + who + " there,"
 	case c.Certainty == why.Meanwhile:
 		who = "it may wait for what it has started: " + who + ","
-	case c.Certainty == why.Fellow && f.Kind != why.LockKind:
-		who, of = "another of the class is further on in "+f.Where.Caller+",", ""
-		at = strings.TrimPrefix(at, "in "+f.Where.Caller+", ")
+	case further:
+		who, of = "another of the class is further on in "+c.Taken+",", ""
+		at = strings.TrimPrefix(at, "in "+c.Taken+", ")
 	case f.Kind == why.LockKind:
 		who = "perhaps " + who + " holds it,"
 	default:
