@@ -2,6 +2,7 @@ package why
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cpprof/cpprof/sampledata"
@@ -61,6 +62,33 @@ func TestStreams(t *testing.T) {
 		}
 		if meant && (a.State != Idle || !slices.ContainsFunc(a.Resting, Resting.GoesOn)) {
 			t.Errorf("%+v: %s %+v", c, a.State, a.Resting)
+		}
+	}
+}
+
+// Who waits for both ways of a tunnel waits for who uses it, unlike who
+// waits for two downloads.
+func TestBothWaysOfATunnel(t *testing.T) {
+	for stack, found := range map[string]bool{
+		"main.way io.Copy io.copyBuffer net.(*conn).Read": false, "main.way net/http.(*body).Read net.(*conn).Read": true,
+	} {
+		for _, ends := range []bool{true, false} {
+			s := newScene()
+			ways, tunnel := s.spawn(2, "main.way"), s.spawn(1, "main.tunnel")
+			s.samples(t, 120, func(i int) {
+				if ends && i%20 == 19 {
+					s.gone = append(ways, tunnel...)
+					ways, tunnel = s.spawn(2, "main.way"), s.spawn(1, "main.tunnel")
+				}
+				group := sampledata.State{Run: sampledata.Waiting, Reason: "sync.WaitGroup.Wait", Holders: s.HolderSet(ways), Evidence: sampledata.Likely}
+				s.all(tunnel, s.at(group, "main.tunnel", "main.both", "sync.(*WaitGroup).Wait"))
+				s.all(ways, s.at(reads, append(strings.Fields(stack), "internal/poll.(*FD).Read")...))
+				s.some(i, 30, append(ways, tunnel...), s.at(runs, "main.way"))
+			})
+			a := s.find(t)
+			if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == GroupKind }); got != found {
+				t.Errorf("%s, ends %t: %+v %+v", stack, ends, a.Findings, a.Resting)
+			}
 		}
 	}
 }

@@ -204,6 +204,10 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		if len(f.Causes) == 0 && !s.alone(class) {
 			return "" // several wait for what others do for them
 		}
+		rests := func(c *Cause) bool { return c.Activity == WaitsForWork || c.Activity == IO && s.relays(c.Place.stack) }
+		if shareWhere(f.Causes, rests) >= mostOf {
+			return nextMessage // both ways of a tunnel
+		}
 		return working(f.Causes)
 	}
 	f.Limit = s.limit(class, of)
