@@ -1,6 +1,7 @@
 package why
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -71,16 +72,27 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
+// dispatching matches the functions of the standard library that call a
+// handler, or the first function of a goroutine.
+var dispatching = regexp.MustCompile(`^(net/http|runtime)\.`)
+
 // borders returns the last function of each unit on a stack, and
 // the first one of each that another unit calls, outermost
-// first; these also by their units.
+// first; these also by their units. Who calls the standard library, which
+// calls back, as database/sql does with a driver, is a last one, too.
 func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID,
 	entered map[string]sampledata.FunctionID) {
 	var path []sampledata.FunctionID
+	calledBack, gap := make(map[int]bool), false // by function of the path, the innermost first: it calls the standard library
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		f := s.e.r.Nodes[n].Function
-		if s.modules.Of(f) != views.StdModule && !locks.TakesForCallers(s.e.r.Functions[f].Name) {
-			path = append(path, f)
+		name := s.e.r.Functions[f].Name
+		switch {
+		case s.modules.Of(f) == views.StdModule:
+			gap = gap || !dispatching.MatchString(name)
+		case !locks.TakesForCallers(name):
+			calledBack[len(path)] = gap
+			path, gap = append(path, f), false
 		}
 	}
 	slices.Reverse(path)
@@ -91,7 +103,7 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 		if _, known := entered[units[i]]; called && !known {
 			entered[units[i]] = f
 		}
-		last := i+1 == len(path) || units[i+1] != units[i]
+		last := i+1 == len(path) || units[i+1] != units[i] || calledBack[len(path)-1-i]
 		if (called || last) && !slices.Contains(all, f) {
 			all = append(all, f)
 		}

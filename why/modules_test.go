@@ -100,3 +100,19 @@ func TestModulesOfAllocation(t *testing.T) {
 		}
 	}
 }
+
+// Who calls a function of the program by way of the standard library is
+// named, but not what the server of HTTP goes through.
+func TestCalledByWayOfTheStandardLibrary(t *testing.T) {
+	s := newScene()
+	all := s.spawn(4, "net/http.(*conn).serve")
+	s.samples(t, 100, func(i int) {
+		s.all(all, s.at(reads, "net/http.(*conn).serve", "main.logged", "net/http.HandlerFunc.ServeHTTP", "main.handle", "main.name",
+			"database/sql.(*DB).Query", "main.(*conn).Query", "net.(*conn).Read"))
+		s.some(i, 10, all, s.at(runs, "net/http.(*conn).serve", "main.logged", "net/http.HandlerFunc.ServeHTTP", "main.handle"))
+	})
+	a := s.find(t)
+	if got := strings.Join(a.Findings[0].Through, " "); got != "main.name main.(*conn).Query" {
+		t.Errorf("through %q", got)
+	}
+}
