@@ -35,6 +35,12 @@ func (p *Place) inStream() bool { return stream.MatchString(cmp.Or(p.Library, p.
 // such a request.
 func (c *Cause) AwaitsServer() bool { return c.Activity == Selecting && c.Place.inRoundTrip() }
 
+// waitsOutside reports whether those that others wait for wait for nobody
+// in the program: for a server, for I/O, or for a time.
+func (c *Cause) waitsOutside() bool {
+	return c.AwaitsServer() || c.Activity == IO || c.Activity == Sleeping
+}
+
 // sending matches the functions that write to a connection.
 const sending = `^net\.\(\*(netFD|conn)\)\.(Write|writeBuffers)$`
 

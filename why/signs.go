@@ -130,6 +130,8 @@ var signs = []sign{
 		paced,
 		"raise that rate, if it may go on more often"},
 	{[]Kind{LockKind}, paces, holderPaced, "wait for the rate before the lock is taken"},
+	{[]Kind{LockKind}, func(_ *searcher, f *Finding) float64 { return f.holders((*Cause).waitsOutside) },
+		"", "release it before that wait, if what it guards allows that"},
 	{[]Kind{ChannelKind}, (*searcher).reconnects,
 		"it waits for a new connection, while earlier ones end",
 		whyNone},

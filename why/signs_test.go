@@ -155,7 +155,7 @@ func TestWaitsOfWellKnownClients(t *testing.T) {
 // a buffer; who waits for a peer does not.
 func TestWritesUnderALock(t *testing.T) {
 	calls := sampledata.State{Run: sampledata.Waiting, Reason: "syscall"}
-	for remedy, does := range map[string]sampledata.State{largerCalls: calls, "hold it for less time, or divide what it guards": reads} {
+	for remedy, does := range map[string]sampledata.State{largerCalls: calls, "release it before that wait, if what it guards allows that": reads} {
 		s := newScene()
 		workers := s.spawn(4, "main.worker")
 		waits := blocked
