@@ -436,7 +436,7 @@ func (f *Finding) outweighs(left *Finding) bool {
 func (a *searched) mayCause(cause, f *Finding) bool {
 	switch f.Kind {
 	case StandstillKind:
-		return cause.Kind == IOKind && cause.mayHoldUp(f)
+		return cause.Kind == IOKind && a.mayHoldUp(cause, f)
 	case ProcessorKind:
 		covers := cause.covered(f.Causes) >= explains
 		if a.e.crowd().hasAll() {

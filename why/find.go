@@ -247,7 +247,7 @@ func (s *searcher) test(all []*candidate) hotspots.Estimate {
 func (a *Answer) judgeAll(all []*candidate, s *searcher, standing []*Finding) {
 	var last []*candidate
 	for _, c := range all {
-		if c.writesAlone() || c.note == sleepsOnce {
+		if c.writesAlone() || c.asksAlone() || c.note == sleepsOnce {
 			last = append(last, c)
 		} else {
 			a.reconsider(c, s, nil)
@@ -268,11 +268,13 @@ func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 		return
 	}
 	switch {
-	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), c.f.mayHoldUp):
+	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), func(f *Finding) bool { return s.mayHoldUp(c.f, f) }):
+		c.note = ""
+	case c.asksAlone() && (a.awaits(c.f, Selecting) || slices.ContainsFunc(a.Findings, (*Finding).unexplained)):
 		c.note = ""
 	case c.note == sleepsBetween && s.keepsClients(c):
 		c.note = sleepsAsked
-	case c.note == waitedOnce && s.queues(s.classOf(c.f), c.asks.hit), c.note == sleepsOnce && a.awaits(c.f):
+	case c.note == waitedOnce && s.queues(s.classOf(c.f), c.asks.hit), c.note == sleepsOnce && a.awaits(c.f, Sleeping):
 		c.note = c.rests()
 	}
 }

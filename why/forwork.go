@@ -135,6 +135,8 @@ func (s *searcher) resting(f *Finding, class int32) string {
 		return forWork
 	case f.Kind == IOKind && alone, f.backsOff() && alone && c.name != mainClass:
 		return lonely
+	case f.Where.inRoundTrip() && alone && c.goroutines == 1 && c.name != mainClass && c.active < saturation*c.life:
+		return lonely
 	}
 	return ""
 }
@@ -189,12 +191,12 @@ const sleepsOnce = "each was seen to sleep once at most, and ends: others may wa
 // for goroutines at least if these are a cause.
 const leastAwaited = 0.1
 
-// awaits reports whether the sleep of a finding's class is why
-// the goroutines of another one wait.
-func (a *Answer) awaits(f *Finding) bool {
+// awaits reports whether the sleep of a finding's class, or what else it
+// does, is why the goroutines of another one wait.
+func (a *Answer) awaits(f *Finding, does Activity) bool {
 	return slices.ContainsFunc(a.Findings, func(other *Finding) bool {
 		return slices.ContainsFunc(other.Causes, func(c Cause) bool {
-			return c.Class == f.Class && c.Activity == Sleeping && c.Certainty != Meanwhile && c.Share >= leastAwaited
+			return c.Class == f.Class && c.Activity == does && c.Certainty != Meanwhile && c.Share >= leastAwaited
 		})
 	})
 }

@@ -45,7 +45,7 @@ func (g *Gain) Unbounded() bool {
 
 // OfAll is why nothing is known of what a class would do without a
 // cost: nothing else was seen.
-const OfAll = "it is all that the class was seen to do"
+const OfAll = "it is all that the class was seen to do at work"
 
 // NoCPUs is why nothing is known of a class that would compute, if it
 // had the CPUs.
@@ -100,6 +100,10 @@ func (a *searched) gains() {
 	for _, f := range a.Findings[:min(len(a.Findings), mostGains)] {
 		if silent := f.silent(); silent != "" {
 			f.Gain = &Gain{Silent: silent}
+			continue
+		}
+		if slices.ContainsFunc(a.Findings, func(other *Finding) bool { return other.Paced() && other.Class == f.Class }) {
+			f.Gain = &Gain{Silent: "a limit that may be meant paces its goroutines"}
 			continue
 		}
 		if m == nil {
@@ -337,9 +341,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		}
 	}
 	d := b.demand(t, through)
-	if t.unlike() {
-		d.through.High = 1
-	}
+	d.through.High = max(d.through.High, t.most())
 	stays, asleep := b.stays(t.left, thinks)
 	d.stays, d.asleep = stays/max(1, baseOf(through)), asleep/max(1, baseOf(through))
 	switch {

@@ -22,6 +22,10 @@ func (v *visits) see(run int32, share float64) {
 // goroutine was never seen in the target, or never elsewhere.
 const byChance = 0.001
 
+// chanceMargin is how many standard deviations a share is from another
+// one, at least, if that is no chance.
+const chanceMargin = 3
+
 // mean returns the share of the class's time that is the target's.
 func (t *traced) mean() float64 {
 	var all tally
@@ -49,20 +53,23 @@ func (b *tracer) leaveOut(t *traced) {
 	}
 }
 
-// manyWholly is the part of a class's time from which on goroutines that
-// nothing else was seen of are many.
-const manyWholly = 0.25
+// manyAlike is the part of a class's time from which on goroutines that
+// are alike count.
+const manyAlike = 0.25
 
-// unlike reports whether many goroutines of a class were seen to do
-// nothing but what the target costs, though others do: how much more
-// they would do without it is not known.
-func (t *traced) unlike() bool {
-	mean, wholly, all := t.mean(), 0.0, 0.0
+// most returns the share of the target in the time of the goroutines that
+// it costs most, if these are many and it is no chance that the others
+// have less of it: the share of the class is in between. Else it is 0.
+func (t *traced) most() float64 {
+	mean, of, all := t.mean(), tally{}, 0.0
 	for _, its := range t.each {
 		all += its.count
-		if its.target == its.count && math.Pow(mean, float64(its.runs)) <= byChance {
-			wholly += its.count
+		if runs := float64(its.runs); its.mean()-mean > chanceMargin*math.Sqrt(mean*(1-mean)/runs) {
+			of.count, of.target = of.count+its.count, of.target+its.target
 		}
 	}
-	return wholly >= manyWholly*all
+	if of.count < manyAlike*all {
+		return 0
+	}
+	return of.mean()
 }

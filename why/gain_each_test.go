@@ -30,3 +30,21 @@ func TestGainOfGoroutinesThatDiffer(t *testing.T) {
 		}
 	}
 }
+
+// What a limiter paces gets no more done if something else costs less.
+func TestGainBesideALimit(t *testing.T) {
+	for wait, silent := range map[string]bool{"golang.org/x/time/rate.(*Limiter).wait": true, "main.retry": false} {
+		s := newScene()
+		all := s.spawn(4, "main.worker")
+		s.samples(t, 200, func(i int) {
+			s.all(all, s.at(sleeps, "main.worker", "main.call", wait))
+			s.some(i, 2, all, s.at(reads, "main.worker", "main.call", "main.get"))
+			s.some(i, 15, all, s.at(runs, "main.worker"))
+		})
+		for _, f := range s.find(t).Findings {
+			if f.Where.Function == "main.get" && (f.Gain.Silent != "") != silent {
+				t.Errorf("%s: %+v", wait, f.Gain)
+			}
+		}
+	}
+}

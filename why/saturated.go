@@ -74,11 +74,20 @@ const coincident = "others wait far more often while it is at work: they may wai
 // mayServe reports whether those who wait, nobody knows for
 // whom, may wait for a server, by what it does and when. Whoever
 // waits for an answer may have asked the program itself, whose
-// handlers then wait because of it.
+// handlers then wait because of it, unless both are in code of one
+// package, as of a client that has one goroutine for all.
 func (a *searched) mayServe(server, f *Finding) bool {
 	asks := server.Kind == ChannelKind || server.Kind == IOKind
-	return f.unexplained() && f.Class != server.Class && !(asks && a.calledBack(f.Where.Path)) &&
-		(a.saturates(server) || a.coincides(f, server))
+	may := !asks || !a.calledBack(f.Where.Path) || a.inLibraryOf(f, server)
+	return f.unexplained() && f.Class != server.Class && may && (a.saturates(server) || a.coincides(f, server))
+}
+
+// inLibraryOf reports whether two findings are in one package, which is of
+// a library.
+func (s *searcher) inLibraryOf(f, other *Finding) bool {
+	n := s.e.places.own[f.Where.stack]
+	return views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function) &&
+		n != sampledata.NoStack && s.modules.Of(s.e.r.Nodes[n].Function) != s.modules.Main()
 }
 
 // saturates reports whether a finding is most of what a saturated
@@ -177,6 +186,10 @@ func (a *searched) signServers() {
 	}
 }
 
+// asksAlone reports whether a candidate is no finding, since it is one
+// goroutine that asks a server, and rests at times.
+func (c *candidate) asksAlone() bool { return c.note == lonely && c.f.Where.inRoundTrip() }
+
 // writesAlone reports whether a candidate is no finding, since
 // it is one goroutine that waits until it can write.
 func (c *candidate) writesAlone() bool {
@@ -185,9 +198,9 @@ func (c *candidate) writesAlone() bool {
 
 // mayHoldUp reports whether others may wait for a goroutine that
 // can't write, as a server's other clients do for a slow one:
-// nobody is known to end their wait, or they stand still, and
-// both are in code of one package.
-func (f *Finding) mayHoldUp(other *Finding) bool {
-	return (other.unexplained() || other.Kind == StandstillKind) &&
+// nobody is known to end their wait, or they stand still, also for a
+// lock, and both are in code of one package.
+func (s *searcher) mayHoldUp(f, other *Finding) bool {
+	return (other.unexplained() || other.Kind == StandstillKind || other.Kind == LockKind && s.stalls(other) >= isSign) &&
 		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
 }

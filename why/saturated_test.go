@@ -124,6 +124,52 @@ func TestClientsOfTheirOwnHandlers(t *testing.T) {
 	}
 }
 
+// Handlers may wait for the one goroutine of a library's client, which asks
+// a server for all of them.
+func TestHandlersBehindAClient(t *testing.T) {
+	for receives, signed := range map[string]bool{"rpc/lib.(*Future).Result": true, "other/lib.(*Future).Result": false} {
+		s := newScene()
+		handlers, client := s.spawn(8, "net/http.(*conn).serve"), s.spawn(1, "rpc/lib.(*Client).loop")[0]
+		s.samples(t, 100, func(i int) {
+			s.all(handlers, s.at(idles, "net/http.(*conn).serve", "main.handle", receives))
+			s.some(i, 20, handlers, s.at(runs, "net/http.(*conn).serve", "main.handle"))
+			s.is[client] = s.at(selects, "rpc/lib.(*Client).loop", "rpc/lib.(*Client).post", "net/http.(*persistConn).roundTrip")
+			s.sometimes(i, 20, client, s.at(runs, "rpc/lib.(*Client).loop"))
+		})
+		f := s.find(t).Findings
+		if len(f) != 2 || slices.Contains(f[0].Signs, saturated) != signed {
+			t.Errorf("%s: %+v", receives, f)
+		}
+	}
+}
+
+// Who asks a server alone, and rests at times, is a finding only if it is
+// known that others wait for it, or not known for whom others wait.
+func TestAskingAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		rests int // samples of ten
+		waits bool
+		found int
+	}{"it rests": {4, false, 0}, "it hardly rests": {1, false, 1}, "others wait": {4, true, 2}} {
+		s := newScene()
+		reporter, handlers := s.spawn(1, "main.report")[0], s.spawn(2, "main.handle")
+		s.samples(t, 200, func(i int) {
+			s.is[reporter] = s.at(selects, "main.report", "main.post", "net/http.(*persistConn).roundTrip")
+			if i%10 < c.rests {
+				s.is[reporter] = s.at(sleeps, "main.report")
+			}
+			s.all(handlers, s.at(idles, "main.handle"))
+			if c.waits {
+				s.all(handlers, s.at(selects, "main.handle", "main.store", "main.await"))
+				s.some(i, 10, handlers, s.at(runs, "main.handle"))
+			}
+		})
+		if f := s.find(t).Findings; len(f) != c.found {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
 // Who waits alone to write is a finding if others of its package
 // wait, and it is not known for whom.
 func TestWritersBehindWhomOthersWait(t *testing.T) {
@@ -143,6 +189,30 @@ func TestWritersBehindWhomOthersWait(t *testing.T) {
 		a := s.find(t)
 		if len(a.Findings) != found || found == 2 && !slices.Contains(slices.Concat(a.Findings[0].Signs, a.Findings[1].Signs), "it waits until the other end reads") {
 			t.Errorf("%s: %+v, %+v", ask, a.Findings, a.Hypotheses)
+		}
+	}
+}
+
+// Who can't write is a finding, too, if others stand still for a lock in
+// its package.
+func TestWritersBehindALock(t *testing.T) {
+	for flush, found := range map[string]bool{"hub/lib.(*Client).flush": true, "other/lib.(*Client).flush": false} {
+		s := newScene()
+		publishers, writers := s.spawn(4, "main.publish"), s.spawn(4, "main.write")
+		waits, sends := blocked, sends
+		waits.Lock, waits.Holders = 0x200, s.HolderSet(publishers[:1])
+		s.samples(t, 400, func(i int) {
+			if i > 0 {
+				return
+			}
+			s.all(publishers, s.at(waits, "main.publish", "hub/lib.(*Hub).Publish", "sync.(*Mutex).Lock"))
+			s.is[publishers[0]] = s.at(sends, "main.publish", "hub/lib.(*Hub).Publish")
+			s.all(writers, s.at(idles, "main.write"))
+			s.is[writers[0]] = s.at(reads, "main.write", flush, "net.(*netFD).Write", "internal/poll.(*FD).Write")
+		})
+		a := s.find(t)
+		if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Kind == IOKind }); got != found {
+			t.Errorf("%s: %+v, %+v", flush, a.Findings, a.Hypotheses)
 		}
 	}
 }

@@ -180,6 +180,8 @@ var signs = []sign{
 	{[]Kind{LeakKind}, leaksIn(views.Sleeping),
 		"each sleeps, and nothing but the time ends that", endsEarlier},
 	{[]Kind{SystemCallKind, BlockingKind}, does(processEnd), ofProcess, "see what the process does"},
+	{[]Kind{SystemCallKind, BlockingKind}, onStack(`(^|/)(syscall|unix)\.(Flock|FcntlFlock)$`),
+		"it waits for the lock of a file", "see who holds it, and hold it for less time"},
 	{[]Kind{SystemCallKind, BlockingKind}, does(syncing), "each call waits for the disk", syncOnce},
 	{[]Kind{SystemCallKind, BlockingKind}, does(moving), "", largerCalls},
 }

@@ -32,7 +32,11 @@ func WhyLines(f *why.Finding) (lines []string) {
 	lines = append(lines, partLines(f)...)
 	lines = append(lines, f.Signs...)
 	if f.Lasts > 0 {
-		lines = append(lines, "each of these waits takes about "+brief(twoDigits(f.Lasts))+": a deadline or a timer may end it")
+		ends := "a deadline or a timer"
+		if f.Kind == why.IOKind || slices.Contains(f.Signs, why.AwaitsServer) {
+			ends += ", here or at the other end,"
+		}
+		lines = append(lines, "each of these waits takes about "+brief(twoDigits(f.Lasts))+": "+ends+" may end it")
 	}
 	if f.Garbage != nil {
 		lines = append(lines, garbageLines(f.Garbage)...)
