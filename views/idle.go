@@ -23,7 +23,8 @@ const (
 // innermost function that does not wait for whoever calls it,
 // such as net.(*conn).Read does. It is idle there
 //
-//   - if the function has the IdleRole: accepting connections is always waiting for work;
+//   - if the function has the IdleRole: accepting connections is always waiting for work, and so is reading datagrams of anybody, unless
+//     it reads the answer to what it wrote;
 //   - if it is a goroutine of the runtime, or waits in the first function of a goroutine of the standard library;
 //   - if it reads a request from a connection that was accepted (see findRequests), or writes only after it has read (see findExchanges),
 //     and not if it reads the answer to what it wrote;
@@ -66,6 +67,7 @@ type verdict uint8
 const (
 	unknownVerdict verdict = iota
 	waitsForWork           // whatever it waits for
+	readsDatagram          // the same, if it does not read the answer to what it wrote
 	waitsForOthers
 	awaitsRequest  // the same, by the name of what the library was called for
 	ofRuntime      // the same, unless the outer frames are missing
@@ -131,6 +133,8 @@ func (d *idleness) has(run sampledata.Run) bool {
 		return false
 	case p.verdict == waitsForWork, p.verdict == ofRuntime && !run.Torn:
 		return true
+	case p.verdict == readsDatagram:
+		return d.findHomes().exchanges[run.Stack] != answer
 	case !meanings[does].home || run.Torn:
 		return false
 	case p.verdict == beginsInStdlib:
@@ -173,6 +177,10 @@ func (d *idleness) placeOf(stack sampledata.NodeID) spot {
 	return *p
 }
 
+// readsFromAnybody begins the names of the functions that read a datagram
+// and who sent it: such a socket has no connection.
+const readsFromAnybody = "net.(*netFD).read"
+
 // judge finds the place of a stack. If all its functions wait
 // for whoever calls them, it is a goroutine of the runtime.
 func (d *idleness) judge(stack sampledata.NodeID) spot {
@@ -180,6 +188,9 @@ func (d *idleness) judge(stack sampledata.NodeID) spot {
 	for n := d.beneathHTTP(stack); n != sampledata.NoStack; n = d.r.Nodes[n].Parent {
 		switch d.roleOf(d.r.Nodes[n].Function) {
 		case IdleRole:
+			if strings.HasPrefix(d.name(n), readsFromAnybody) {
+				return spot{readsDatagram, n}
+			}
 			return spot{waitsForWork, n}
 		case BusyRole:
 			return spot{waitsForOthers, n}

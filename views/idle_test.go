@@ -21,7 +21,7 @@ func idleOptions() Options {
 		Wrapper:      func(f string) bool { return strings.HasPrefix(f, "pool.") },
 		Role: func(f string) Role {
 			switch {
-			case f == "net.accept":
+			case f == "net.accept", f == "net.(*netFD).readFrom":
 				return IdleRole
 			case f == "main.fanIn":
 				return BusyRole
@@ -305,8 +305,8 @@ func TestRequests(t *testing.T) {
 
 // TestExchanges checks what a read is by the lines of one
 // function, and if sleeping there is idle: "r3 s5 w8" reads in
-// line 3, sleeps in line 5 and writes in line 8. A number before
-// them is how often that is seen.
+// line 3, sleeps in line 5 and writes in line 8; "d" reads a
+// datagram. A number before them is how often that is seen.
 func TestExchanges(t *testing.T) {
 	for _, c := range []struct{ seen, idle string }{
 		{"4r3 4s5 4w8", "r3"},         // a server
@@ -314,6 +314,8 @@ func TestExchanges(t *testing.T) {
 		{"1w1 4r3 4s5 4w8", "r3"},     // a server that greets
 		{"4r3 4w5 4r6 4s7 4w8", "r3"}, // a proxy
 		{"4r3 4s5", "r3 s5"},          // nothing is written
+		{"4d3 4w8", "d3"},             // datagrams of anybody
+		{"4w3 4d4 4s9", "s9"},         // they are answers
 	} {
 		s := newSketch(t)
 		g := s.goroutine("main.main")
@@ -323,9 +325,9 @@ func TestExchanges(t *testing.T) {
 				times, does := int(at[0]-'0'), at[1:]
 				state := map[byte]sampledata.State{
 					'r': {Run: sampledata.Waiting, Reason: "IO wait"}, 's': {Run: sampledata.Waiting, Reason: "sleep"},
-					'w': {Run: sampledata.Running},
+					'w': {Run: sampledata.Running}, 'd': {Run: sampledata.Waiting, Reason: "IO wait"},
 				}[does[0]]
-				below := map[byte]string{'r': "net.Read", 's': "runtime.gopark", 'w': "net.(*conn).Write"}[does[0]]
+				below := map[byte]string{'r': "net.Read", 's': "runtime.gopark", 'w': "net.(*conn).Write", 'd': "net.(*netFD).readFrom"}[does[0]]
 				loop := s.Node(sampledata.Node{Parent: sampledata.NoStack, Line: int32(does[1] - '0'),
 					Function: s.Function(sampledata.Function{Name: "main.loop"})})
 				state.Stack = s.Node(sampledata.Node{Parent: loop, Function: s.Function(sampledata.Function{Name: below})})
