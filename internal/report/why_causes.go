@@ -13,15 +13,7 @@ import (
 
 // WhyLines says why something is slow, as far as it is known.
 func WhyLines(f *why.Finding) (lines []string) {
-	for i, c := range f.Causes {
-		if i == maxCauses {
-			break
-		}
-		lines = append(lines, causeText(f, &c, "it"))
-		if c.Behind != nil {
-			lines = append(lines, causeText(f, c.Behind, c.Lock))
-		}
-	}
+	lines = causeLines(f)
 	says, others := f.Words(), f.Others
 	switch {
 	case len(f.Parts) > 0 && says.Because != "":
@@ -240,9 +232,35 @@ func crowdText(c *why.Crowd, kind why.Kind) string {
 	return text
 }
 
-// causeText says what one cause of a wait does. held is the lock that it
-// holds, as the text has it.
-func causeText(f *why.Finding, c *why.Cause, held string) string {
+// causeLines says for whom goroutines wait. What one does in several states is
+// one line.
+func causeLines(f *why.Finding) (lines []string) {
+	last := "" // who was said to do something, and where
+	for i := range f.Causes[:min(len(f.Causes), maxCauses)] {
+		c := &f.Causes[i]
+		who, does := causeText(f, c, "it")
+		if who == last && does != "" {
+			lines[len(lines)-1] += "; " + does
+		} else {
+			lines = append(lines, sentence(who, does))
+		}
+		if last = who; c.Behind != nil {
+			lines, last = append(lines, sentence(causeText(f, c.Behind, c.Lock))), ""
+		}
+	}
+	return lines
+}
+
+func sentence(who, does string) string {
+	if does == "" {
+		return who
+	}
+	return who + ": " + does
+}
+
+// causeText says who one cause of a wait is, and what it does, unless that
+// is all one. held is the lock that it holds, as the text has it.
+func causeText(f *why.Finding, c *why.Cause, held string) (text, does string) {
 	doing := "it " + c.Activity.Words()
 	if c.AwaitsServer() {
 		doing = why.AwaitsServer
@@ -267,9 +285,9 @@ func causeText(f *why.Finding, c *why.Cause, held string) string {
 	switch {
 	case c.Activity == why.Nobody:
 		return "nobody holds it: a goroutine was woken to take it, and has not run yet (" +
-			sharePercent(c.Share) + of + ")"
+			sharePercent(c.Share) + of + ")", ""
 	case f.Kind == why.ProcessorKind:
-		return who + " has the processors (" + sharePercent(c.Share) + of + "), " + at
+		return who + " has the processors (" + sharePercent(c.Share) + of + "), " + at, ""
 	case c.Certainty == why.Known:
 		who += " holds " + held + ","
 	case c.Certainty == why.Likely && f.Kind == why.LockKind:
@@ -294,7 +312,7 @@ func causeText(f *why.Finding, c *why.Cause, held string) string {
 	default:
 		who = "to judge by its code, " + who + " may end the wait; meanwhile it is"
 	}
-	return who + " " + at + ": " + doing + " (" + sharePercent(c.Share) + of + ")"
+	return who + " " + at, doing + " (" + sharePercent(c.Share) + of + ")"
 }
 
 func placeText(p *why.Place) string {
