@@ -9,6 +9,7 @@ import (
 const (
 	hampered = 0.05 // of the time without waiting for work, if a lack of CPUs matters
 	fewWaits = 0.1  // of a class's time at work, if it hardly waits for others
+	muchLeft = 0.25 // of that time, if what is left of it matters
 )
 
 // withCPUs reports whether a gain is known although the machine
@@ -24,7 +25,7 @@ func (b *tracer) withCPUs(g *Gain, t *traced) bool {
 	case s.noCPU <= foreignUse*(s.ran+s.noCPU):
 		return true
 	case s.noCPU <= hampered*s.e.meanActive():
-		return true
+		return !b.asksBusy(t)
 	case !b.code || g.Times == nil:
 		return false
 	}
@@ -36,4 +37,18 @@ func (b *tracer) withCPUs(g *Gain, t *traced) bool {
 		}
 	}
 	return waits <= fewWaits*all
+}
+
+// asksBusy reports whether much of a class's time is left that it waits for
+// answers, while other programs use the CPUs: whoever answers may have more
+// of them without the cost, and be faster.
+func (b *tracer) asksBusy(t *traced) bool {
+	asks := 0.0
+	all := lists.Sum(t.through, func(o hotspots.Observation) float64 { return o.Weight * o.Base })
+	for i, weight := range t.left {
+		if b.asks[i] {
+			asks += weight
+		}
+	}
+	return asks >= muchLeft*all && b.s.e.crowd().byOthers()
 }
