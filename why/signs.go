@@ -124,6 +124,9 @@ var signs = []sign{
 		ownEnd, "see what these do"},
 	{[]Kind{LockKind}, (*searcher).awaitsOwnEnd, ownEnd, ""},
 	{[]Kind{ChannelKind}, onStack(roundTrip), AwaitsServer, answers},
+	{[]Kind{ChannelKind, ConditionKind, GroupKind}, func(_ *searcher, f *Finding) float64 {
+		return shareWhere(f.Causes, func(c *Cause) bool { return c.AwaitsServer() && c.Class != f.Class })
+	}, "", answers},
 	{[]Kind{ChannelKind}, onStack(`\(\*\w*[cC]onn\w*\)\.[wW]aitRead\w*$`), // netpoll's, for example
 		"it waits until it can read from a connection", answers},
 	{[]Kind{ChannelKind, SleepKind}, paces,

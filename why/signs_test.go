@@ -424,3 +424,16 @@ func TestCopies(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for others that wait for a server may ask for less, too, but
+// not if it is for its own class, as for a place in a limit.
+func TestRemedyBehindAServer(t *testing.T) {
+	for class, want := range map[string]float64{"go:main.load": 0.9, "go:main.handle": 0} {
+		f := &Finding{Kind: ChannelKind, Class: "go:main.handle", Causes: []Cause{
+			{Class: class, Activity: Selecting, Share: 0.9, Place: Place{Function: "main.fetch", Library: "net/http.(*persistConn).roundTrip"}}}}
+		i := slices.IndexFunc(signs, func(s sign) bool { return s.remedy == answers && slices.Contains(s.kinds, GroupKind) })
+		if got := signs[i].share(nil, f); got != want {
+			t.Errorf("for %s: %g", class, got)
+		}
+	}
+}
