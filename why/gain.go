@@ -208,13 +208,18 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	if !f.OfProcessors() {
 		return b.gain(s.workers(slices.Concat([]Part{{Name: f.Class}}, f.Others, f.Behind, f.Ready)), 1)
 	}
-	if own := b.gain(s.workers([]Part{{Name: f.Class}}), 1); own.Times != nil && own.matters() {
+	own := b.gain(s.workers([]Part{{Name: f.Class}}), 1)
+	if own.Times != nil && own.matters() {
 		return own
 	}
 	if behind := b.gain(s.workers(f.Behind), 1); behind.Times != nil && behind.matters() {
 		return behind // the finding's goroutines do a part of their work
 	}
-	return b.gain(b.most(), 1)
+	most := b.most()
+	if own.Silent == OfAll && len(most) > 0 && most[0] == s.classOf(f) {
+		return own // others only share the processors with it
+	}
+	return b.gain(most, 1)
 }
 
 // targetOf returns the cost that a finding is about. Of code it

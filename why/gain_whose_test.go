@@ -156,3 +156,21 @@ func TestGainOfTheCPUTimeUsed(t *testing.T) {
 		t.Errorf("%+v %+v", g, g.Times)
 	}
 }
+
+// Who only shares the processors with code is not the one that gains.
+func TestGainOfThoseBeside(t *testing.T) {
+	s := newScene()
+	all, cleaner := s.spawn(8, "main.worker"), s.spawn(1, "main.clean")[0]
+	s.samples(t, 200, func(i int) {
+		ready := sampledata.State{Run: sampledata.Runnable}
+		s.all(all, s.at(ready, "main.worker", "main.handle"))
+		s.some(i, 4, all, s.at(runs, "main.worker", "main.handle"))
+		s.is[cleaner] = s.at(ready, "main.clean", "main.sweep")
+		s.sometimes(i, 5, cleaner, s.at(runs, "main.clean", "main.sweep"))
+	})
+	f := s.find(t).Findings
+	i := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == "main.handle" && f.Kind == ComputeKind })
+	if i < 0 || f[i].Gain.Silent != OfAll {
+		t.Errorf("%+v", f)
+	}
+}
