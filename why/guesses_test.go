@@ -228,3 +228,25 @@ func TestFellowsInTheCaller(t *testing.T) {
 		}
 	}
 }
+
+// Goroutines that live for one piece of work never rest: a few of them
+// that wait for others are not slow.
+func TestFewShortLives(t *testing.T) {
+	for every, found := range map[int]bool{15: false, 5: true} { // samples from one to the next, which lives for four
+		s := newScene()
+		var child []sampledata.GoroutineID
+		s.samples(t, 300, func(i int) {
+			switch i % every {
+			case 0:
+				child = s.spawn(1, "main.handle")
+			case 4:
+				s.gone, child = child, nil
+			}
+			s.all(child, s.at(selects, "main.handle", "main.send", "net/http.(*persistConn).roundTrip"))
+		})
+		a := s.find(t)
+		if got := slices.ContainsFunc(a.Findings, func(f *Finding) bool { return f.Class == "go:main.handle" }); got != found {
+			t.Errorf("every %d: %+v %+v", every, a.Findings, a.Hypotheses)
+		}
+	}
+}

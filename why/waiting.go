@@ -75,6 +75,9 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	if k.kind == BlockingKind {
 		f.Calls = s.kernelCalls(class, of)
 	}
+	if s.e.classes[class].ends() && (k.kind == ChannelKind || k.kind == ConditionKind || k.kind == GroupKind) {
+		c.least = minShort
+	}
 	if k.kind == SleepKind {
 		f.Lock = lockByName(f.Where.Path)
 		c.rests = func() string {
@@ -101,6 +104,11 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	}
 	return c
 }
+
+// minShort is the least mean number of goroutines that wait for others of
+// the program, if each lives for one piece of work: nothing of their time
+// counts as idle.
+const minShort = 5 * minMean
 
 // processWait waits for the end of a process.
 const processWait = "os/exec.(*Cmd).Wait"
