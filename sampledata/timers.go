@@ -7,12 +7,16 @@ import (
 
 // The sampler learns with time that timers end the waits of a
 // stack in a select. The waits that it saw before were no
-// others: they have the same reason in a recording, if all that
-// began later have it.
+// others: they have the same reason in a recording, if nearly all
+// that began later have it.
 
 const (
 	inSelect      = "select"
 	inSelectTimed = inSelect + OnTimer
+
+	// how many times as long as later waits without that reason those
+	// with it take, at least: the sampler has no time for each
+	fewLater = 4
 )
 
 // withTimers returns the runs with what was learned of timers.
@@ -51,7 +55,10 @@ func (r *Recording) withTimers() Runs {
 // timedStacks returns the stacks whose waits timers end, though
 // the first ones don't have that reason.
 func (r *Recording) timedStacks() map[NodeID]bool {
-	type waits struct{ plain, timed, later bool } // later: plain ones that began after timed ones
+	type waits struct {
+		plain, timed bool
+		began, later int32 // samples of timed ones, and of plain ones that began after the first of these
+	}
 	of := make(map[NodeID]*waits)
 	for i := range r.Runs.states.kinds.len() {
 		k := *r.Runs.states.kinds.at(i)
@@ -69,18 +76,18 @@ func (r *Recording) timedStacks() map[NodeID]bool {
 	if len(of) == 0 {
 		return nil // that is so in most recordings
 	}
-	for _, w := range of {
-		w.timed = false
-	}
 	for _, run := range r.Runs.All() {
-		if w := of[run.Stack]; w != nil && run.Lock == 0 {
-			w.later = w.later || w.timed && run.Reason == inSelect
-			w.timed = w.timed || run.Reason == inSelectTimed
+		switch w := of[run.Stack]; {
+		case w == nil || run.Lock != 0:
+		case run.Reason == inSelectTimed:
+			w.began += run.Last - run.First + 1
+		case run.Reason == inSelect && w.began > 0:
+			w.later += run.Last - run.First + 1
 		}
 	}
 	timed := make(map[NodeID]bool)
 	for stack, w := range of {
-		if w.timed && !w.later {
+		if w.began > 0 && fewLater*w.later <= w.began {
 			timed[stack] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package sampledata
 
 import (
+	"strconv"
 	"testing"
 	"time"
 )
@@ -11,16 +12,17 @@ import (
 func TestFirstWaitsForTimers(t *testing.T) {
 	const learned = 10 // the first sample in which it is known
 	for name, c := range map[string]struct {
-		later string // the reason from then on
+		later string // the reason from then on; or of how many waits one has none
 		lock  uint64
 		other bool // it is another stack's
 		want  string
 	}{
-		"a timer's":            {inSelectTimed, 0, false, inSelectTimed},
-		"of another stack":     {inSelectTimed, 0, true, inSelect},
-		"for a channel":        {inSelectTimed, 0x100, false, inSelect},
-		"never known":          {inSelect, 0, false, inSelect},
-		"mostly not a timer's": {"", 0, false, inSelect},
+		"a timer's":        {inSelectTimed, 0, false, inSelectTimed},
+		"of another stack": {inSelectTimed, 0, true, inSelect},
+		"for a channel":    {inSelectTimed, 0x100, false, inSelect},
+		"never known":      {inSelect, 0, false, inSelect},
+		"half a timer's":   {"1", 0, false, inSelect},
+		"nearly always so": {"5", 0, false, inSelectTimed},
 	} {
 		b := NewBuilder(Header{GOMAXPROCS: 1})
 		stack := b.Node(Node{Parent: NoStack, Function: b.Function(Function{Name: "main.wait"})})
@@ -33,8 +35,8 @@ func TestFirstWaitsForTimers(t *testing.T) {
 			s := State{Run: Waiting, Stack: first, Reason: inSelect, Lock: c.lock}
 			if i >= learned {
 				s = State{Run: Waiting, Stack: stack, Reason: c.later}
-				if c.later == "" {
-					if s.Reason = inSelect; i%2 == 0 {
+				if others, err := strconv.Atoi(c.later); err == nil {
+					if s.Reason = inSelect; i%(others+1) > 0 || others > 1 && i == learned {
 						s.Reason = inSelectTimed
 					}
 				}

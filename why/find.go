@@ -279,25 +279,6 @@ func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 	}
 }
 
-// untimed returns what was seen of a candidate. Of waits in a select that a
-// timer ends, it takes several to know that: those before count, too.
-func (s *searcher) untimed(c *candidate) []hotspots.Observation {
-	if !views.OfChannelTimer(c.f.Reason) {
-		return c.observed
-	}
-	stacks := make(map[sampledata.NodeID]bool)
-	for _, at := range s.e.situations {
-		if c.asks.hit(at) {
-			stacks[at.state.Stack] = true
-		}
-	}
-	asks := c.asks
-	asks.hit = func(at *situation) bool {
-		return c.asks.hit(at) || at.state.Doing == views.Selecting && stacks[at.state.Stack]
-	}
-	return s.e.observe([]question{asks})[0]
-}
-
 // judge adds a hypothesis to the answer and, if it holds, its finding.
 func (a *Answer) judge(c *candidate, s *searcher) {
 	if c.observed == nil {
@@ -319,7 +300,7 @@ func (a *Answer) judge(c *candidate, s *searcher) {
 	}
 	if h.Verdict == hotspots.Yes && h.Note == "" {
 		f.Mean = f.Severity
-		f.When = s.e.when(s.untimed(c))
+		f.When = s.e.when(c.observed)
 		f.Through = s.passages(c.asks.hit)
 		a.Findings = append(a.Findings, f)
 	}

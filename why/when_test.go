@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cpprof/cpprof/refine/hotspots"
-	"github.com/cpprof/cpprof/sampledata"
 )
 
 // What happens seldom, at random, does not happen only at some times.
@@ -112,28 +111,5 @@ func TestWhileCollecting(t *testing.T) {
 		if i < 0 || f[i].When.Collecting != want {
 			t.Errorf("a collection in every %d: %+v", every, f)
 		}
-	}
-}
-
-// Waits in a select that a timer ends are known as such after some: those
-// before are no other time.
-func TestWhenATimerIsKnown(t *testing.T) {
-	s := newScene()
-	all := s.spawn(4, "main.worker")
-	timed := selects
-	timed.Reason += sampledata.OnTimer
-	s.samples(t, 400, func(i int) {
-		waits := selects
-		if i >= 80 {
-			waits = timed
-		}
-		s.all(all, s.at(waits, "main.worker", "main.call", "golang.org/x/time/rate.(*Limiter).wait"))
-		s.some(i, 10, all, s.at(runs, "main.worker", "main.call"))
-		s.some(i, 15, all, s.at(runs, "main.worker"))
-	})
-	a := s.find(t)
-	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Kind == SleepKind })
-	if i < 0 || !a.Findings[i].When.Always {
-		t.Errorf("%+v %+v", a.Findings, a.Hypotheses)
 	}
 }
