@@ -178,7 +178,7 @@ func (d *idleness) placeOf(stack sampledata.NodeID) spot {
 }
 
 // readsFromAnybody begins the names of the functions that read a datagram
-// and who sent it: such a socket has no connection.
+// and who sent it: few clients do so.
 const readsFromAnybody = "net.(*netFD).read"
 
 // judge finds the place of a stack. If all its functions wait

@@ -288,7 +288,7 @@ func (a *searched) rest() (all []Resting) {
 			}
 		}
 		mayAnswer := func(f *Finding) bool { return f.asksProgram() && f.mayAsk(c.name) }
-		if r.Does == lonely && slices.ContainsFunc(a.Findings, mayAnswer) {
+		if (r.Does == lonely || r.Does == asksLonely) && slices.ContainsFunc(a.Findings, mayAnswer) {
 			r.Does = "" // somebody may wait for it
 		}
 		all = append(all, r)
@@ -419,10 +419,14 @@ func (a *searched) order() {
 	})
 }
 
+// wholeProcessor is how many processors code takes at least that takes a
+// whole one.
+const wholeProcessor = 0.95
+
 // outweighs reports whether code takes a whole processor or more, which
 // matters more than one goroutine that was left behind.
 func (f *Finding) outweighs(left *Finding) bool {
-	return f.IsCode() && f.Mean >= wholly && left.Kind == StuckKind && left.Count == 1 && left.When.Always &&
+	return f.IsCode() && f.Mean >= wholeProcessor && left.Kind == StuckKind && left.Count == 1 && left.When.Always &&
 		left.Stuck != nil && len(left.Stuck.Behind) == 0
 }
 

@@ -20,8 +20,8 @@ const (
 
 // neverLeft says that goroutines of a class were in a function in all
 // samples, while others came and went, or that its only one was in one of
-// a library; "" if none was. They are at what the finding is about, or
-// ready for it.
+// a library, which it notes in the finding; "" if none was. They are at
+// what the finding is about, or ready for it.
 func (s *searcher) neverLeft(f *Finding) string {
 	class := s.classOf(f)
 	if class < 0 || f.Kind != ComputeKind {
@@ -53,19 +53,21 @@ func (s *searcher) neverLeft(f *Finding) string {
 }
 
 // inLibrary reports whether a function that goroutines of a class are in
-// is of a library, and so is what it calls.
+// is of a library, and so is what it calls, and the program has called
+// that. A library's own loop is not called.
 func (s *searcher) inLibrary(class int32, function string) bool {
 	r, main := s.e.r, s.modules.Main()
-	return !slices.ContainsFunc(s.members(class), func(at *situation) bool {
-		for n := at.state.Stack; n != sampledata.NoStack; n = r.Nodes[n].Parent {
-			if s.modules.Of(r.Nodes[n].Function) == main {
+	isMain := func(n sampledata.NodeID) bool { return s.modules.Of(r.Nodes[n].Function) == main }
+	return views.IsOwn(function) && !slices.ContainsFunc(s.members(class), func(at *situation) bool {
+		n := at.state.Stack
+		for ; n != sampledata.NoStack && r.NameAt(n) != function; n = r.Nodes[n].Parent {
+			if isMain(n) {
 				return true
 			}
-			if r.NameAt(n) == function {
-				return !views.IsOwn(function)
-			}
 		}
-		return true
+		for ; n != sampledata.NoStack && !isMain(n); n = r.Nodes[n].Parent {
+		}
+		return n == sampledata.NoStack || r.NameAt(n) == function
 	})
 }
 

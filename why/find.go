@@ -270,7 +270,7 @@ func (a *Answer) reconsider(c *candidate, s *searcher, standing []*Finding) {
 	switch {
 	case c.writesAlone() && slices.ContainsFunc(slices.Concat(a.Findings, standing), func(f *Finding) bool { return s.mayHoldUp(c.f, f) }):
 		c.note = ""
-	case c.asksAlone() && (a.awaits(c.f, Selecting) || slices.ContainsFunc(a.Findings, (*Finding).unexplained)):
+	case c.asksAlone() && (a.awaits(c.f, Selecting) || slices.ContainsFunc(a.Findings, func(f *Finding) bool { return s.mayBeFor(f, c) })):
 		c.note = ""
 	case c.note == sleepsBetween && s.keepsClients(c):
 		c.note = sleepsAsked

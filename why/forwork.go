@@ -58,6 +58,9 @@ func (s *searcher) handles(f *Finding) bool {
 // lonely is the note of waits that hold up nobody as far as is known.
 const lonely = "it is one goroutine, and nobody is known to wait for it"
 
+// asksLonely is the same of one that asks a server.
+const asksLonely = "it is one goroutine that asks a server, and nobody is known to wait for it"
+
 // byTimer is the note of what goroutines do that sleep most of the time.
 const byTimer = "a timer drives it, and nobody is known to wait for it"
 
@@ -136,7 +139,7 @@ func (s *searcher) resting(f *Finding, class int32) string {
 	case f.Kind == IOKind && alone, f.backsOff() && alone && c.name != mainClass:
 		return lonely
 	case f.Where.inRoundTrip() && alone && c.goroutines == 1 && c.name != mainClass && c.active < saturation*c.life:
-		return lonely
+		return asksLonely
 	}
 	return ""
 }
@@ -423,7 +426,7 @@ func (s *searcher) atWork(but int32) float64 {
 }
 
 // workNotes are the notes of what is work all the same.
-var workNotes = []string{lonely, sleepsOnce, sleepsAsked, byTimer}
+var workNotes = []string{lonely, asksLonely, sleepsOnce, sleepsAsked}
 
 // isAtWork reports whether goroutines run, or do what no hypothesis
 // says is for work: others could wait for them.

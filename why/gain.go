@@ -92,6 +92,7 @@ const (
 	hardlyIdle  = 0.05 // of its life, if a class is not idle
 	mostlyThink = 0.8  // of its idle time, if a class thinks: it sleeps
 	mostGains   = 10   // findings for which a gain is computed
+	mostlyPaced = 0.4  // of a class's time, if a limit says how much gets done
 )
 
 // gains sets what fixing each finding would bring.
@@ -100,10 +101,6 @@ func (a *searched) gains() {
 	for _, f := range a.Findings[:min(len(a.Findings), mostGains)] {
 		if silent := f.silent(); silent != "" {
 			f.Gain = &Gain{Silent: silent}
-			continue
-		}
-		if slices.ContainsFunc(a.Findings, func(other *Finding) bool { return other.Paced() && other.Class == f.Class }) {
-			f.Gain = &Gain{Silent: "a limit that may be meant paces its goroutines"}
 			continue
 		}
 		if m == nil {
@@ -121,6 +118,9 @@ func (a *searched) gains() {
 		if next := f.Gain.Next; f.Kind == AllocationKind && next != nil && next.Does == Collecting {
 			f.Gain.Next = &Next{Centre: NoCentre} // who allocates nothing waits for no collector
 		}
+		if a.isPaced(f.Gain) {
+			f.Gain = &Gain{Class: f.Gain.Class, Silent: "a limit that may be meant paces its goroutines"}
+		}
 		if a.isStuck(f.Gain) {
 			f.Gain = &Gain{Class: f.Gain.Class, Silent: "goroutines of the class are stuck for good"}
 		}
@@ -129,6 +129,14 @@ func (a *searched) gains() {
 				Silent: "its goroutines may wait for work then, in " + f.Gain.Next.Name}
 		}
 	}
+}
+
+// isPaced reports whether a limit paces a class whose gain was computed,
+// for most of its time.
+func (a *searched) isPaced(g *Gain) bool {
+	return g.Silent == "" && slices.ContainsFunc(a.Findings, func(f *Finding) bool {
+		return f.Paced() && f.Class == g.Class && f.Share.Share >= mostlyPaced
+	})
 }
 
 // isStuck reports whether goroutines of a class whose gain was
@@ -217,9 +225,17 @@ func (s *searcher) gainOf(m *moments, f *Finding) *Gain {
 	}
 	most := b.most()
 	if own.Silent == OfAll && len(most) > 0 && most[0] == s.classOf(f) {
-		return own // others only share the processors with it
+		most = append(most[:1], slices.DeleteFunc(most[1:], s.hardlyWaits)...) // those only share the processors with it
 	}
 	return b.gain(most, 1)
+}
+
+// hardlyWaits reports whether goroutines of a class hardly wait for
+// anything but a processor when they are at work.
+func (s *searcher) hardlyWaits(class int32) bool {
+	all, waits := weigh(s.members(class), func(at *situation) bool { return !at.idle && !at.still },
+		func(at *situation) bool { return at.waits() || at.state.Doing == views.AwaitingLock })
+	return waits <= fewWaits*all
 }
 
 // targetOf returns the cost that a finding is about. Of code it
@@ -346,7 +362,7 @@ func (b *tracer) gainOf(class int32, t *traced, part float64) *Gain {
 		}
 	}
 	d := b.demand(t, through)
-	d.through.High = max(d.through.High, t.most())
+	d.through.High = max(d.through.High, t.most()*baseOf(t.through)/max(1, baseOf(through)))
 	stays, asleep := b.stays(t.left, thinks)
 	d.stays, d.asleep = stays/max(1, baseOf(through)), asleep/max(1, baseOf(through))
 	switch {

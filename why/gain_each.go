@@ -1,7 +1,9 @@
 package why
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/cpprof/cpprof/sampledata"
 )
@@ -29,8 +31,8 @@ const chanceMargin = 3
 // mean returns the share of the class's time that is the target's.
 func (t *traced) mean() float64 {
 	var all tally
-	for _, its := range t.each {
-		all.count, all.target = all.count+its.count, all.target+its.target
+	for _, g := range slices.Sorted(maps.Keys(t.each)) { // sums depend on the order
+		all.count, all.target = all.count+t.each[g].count, all.target+t.each[g].target
 	}
 	return all.mean()
 }
@@ -62,7 +64,8 @@ const manyAlike = 0.25
 // have less of it: the share of the class is in between. Else it is 0.
 func (t *traced) most() float64 {
 	mean, of, all := t.mean(), tally{}, 0.0
-	for _, its := range t.each {
+	for _, g := range slices.Sorted(maps.Keys(t.each)) {
+		its := t.each[g]
 		all += its.count
 		if runs := float64(its.runs); its.mean()-mean > chanceMargin*math.Sqrt(mean*(1-mean)/runs) {
 			of.count, of.target = of.count+its.count, of.target+its.target

@@ -129,9 +129,14 @@ func (s *searcher) fellows(class int32, where *Place, of func(*situation) bool) 
 	if where.Caller == "" || s.e.classes[class].goroutines < 2 {
 		return nil
 	}
-	isLoop := func(caller string) bool { return s.isLoop(class, caller) }
-	if acquiring.MatchString(views.LastName(where.Function)) { // also if it does nothing else
-		isLoop = func(caller string) bool { return s.e.classes[class].name == "go:"+caller }
+	acquires := acquiring.MatchString(views.LastName(where.Function))
+	isLoop := func(caller string) bool {
+		n := s.e.r.Innermost(where.stack, func(name string) bool { return name == caller })
+		inLibrary := n != sampledata.NoStack && s.modules.Of(s.e.r.Nodes[n].Function) != s.modules.Main()
+		if acquires && (caller == where.Caller || inLibrary) { // also if it does nothing else
+			return s.e.classes[class].name == "go:"+caller
+		}
+		return s.isLoop(class, caller)
 	}
 	callers := []string{where.Caller}
 	if where.takesPlace() {

@@ -1,7 +1,6 @@
 package why
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -72,30 +71,31 @@ func (s *searcher) passages(of func(*situation) bool) (all []string) {
 	return all
 }
 
-// dispatching matches the functions of the standard library that call a
-// handler, or the first function of a goroutine.
-var dispatching = regexp.MustCompile(`^(net/http|runtime)\.`)
+// calling begins the names of what the standard library calls drivers,
+// codecs, templates and orders of the program from.
+var calling = []string{"database/sql.", "encoding/", "text/template.", "html/template.", "sort.", "slices.Sort"}
 
 // borders returns the last function of each unit on a stack, and
 // the first one of each that another unit calls, outermost
-// first; these also by their units. Who calls the standard library, which
-// calls back, as database/sql does with a driver, is a last one, too.
+// first; these also by their units. Who calls what calls the program back,
+// as database/sql does with a driver, is a last one, too.
 func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID,
 	entered map[string]sampledata.FunctionID) {
 	var path []sampledata.FunctionID
-	calledBack, gap := make(map[int]bool), false // by function of the path, the innermost first: it calls the standard library
+	var calls []bool // by function of the path: it calls one of these, which calls back
+	gap := false
 	for n := stack; n != sampledata.NoStack; n = s.e.r.Nodes[n].Parent {
 		f := s.e.r.Nodes[n].Function
 		name := s.e.r.Functions[f].Name
 		switch {
 		case s.modules.Of(f) == views.StdModule:
-			gap = gap || !dispatching.MatchString(name)
+			gap = gap || slices.ContainsFunc(calling, func(begin string) bool { return strings.HasPrefix(name, begin) })
 		case !locks.TakesForCallers(name):
-			calledBack[len(path)] = gap
-			path, gap = append(path, f), false
+			path, calls, gap = append(path, f), append(calls, gap), false
 		}
 	}
 	slices.Reverse(path)
+	slices.Reverse(calls)
 	units := s.modules.units(path)
 	entered = make(map[string]sampledata.FunctionID)
 	for i, f := range path {
@@ -103,7 +103,7 @@ func (s *searcher) borders(stack sampledata.NodeID) (all []sampledata.FunctionID
 		if _, known := entered[units[i]]; called && !known {
 			entered[units[i]] = f
 		}
-		last := i+1 == len(path) || units[i+1] != units[i] || calledBack[len(path)-1-i]
+		last := i+1 == len(path) || units[i+1] != units[i] || calls[i]
 		if (called || last) && !slices.Contains(all, f) {
 			all = append(all, f)
 		}

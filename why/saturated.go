@@ -188,7 +188,17 @@ func (a *searched) signServers() {
 
 // asksAlone reports whether a candidate is no finding, since it is one
 // goroutine that asks a server, and rests at times.
-func (c *candidate) asksAlone() bool { return c.note == lonely && c.f.Where.inRoundTrip() }
+func (c *candidate) asksAlone() bool { return c.note == asksLonely }
+
+// mayBeFor reports whether a wait that nobody is known to end may be for
+// who asks a server alone: it mostly does so while others wait.
+func (s *searcher) mayBeFor(f *Finding, asks *candidate) bool {
+	waits := s.observed(f)
+	if f.Class == asks.f.Class || !f.unexplained() || waits == nil || asks.observed == nil {
+		return false
+	}
+	return shareOf(asks.observed, func(i int) bool { return waits[i].Hits > 0 }).Share >= explains
+}
 
 // writesAlone reports whether a candidate is no finding, since
 // it is one goroutine that waits until it can write.
@@ -199,8 +209,12 @@ func (c *candidate) writesAlone() bool {
 // mayHoldUp reports whether others may wait for a goroutine that
 // can't write, as a server's other clients do for a slow one:
 // nobody is known to end their wait, or they stand still, also for a
-// lock, and both are in code of one package.
+// lock whose holder waits for others, and both are in code of one package.
 func (s *searcher) mayHoldUp(f, other *Finding) bool {
-	return (other.unexplained() || other.Kind == StandstillKind || other.Kind == LockKind && s.stalls(other) >= isSign) &&
-		views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function)
+	if views.PackageOf(f.Where.Function) != views.PackageOf(other.Where.Function) {
+		return false
+	}
+	outside := func(c Cause) bool { return c.waitsOutside() }
+	return other.unexplained() || other.Kind == StandstillKind ||
+		other.Kind == LockKind && !slices.ContainsFunc(other.Causes, outside) && s.stalls(other) >= isSign
 }

@@ -75,7 +75,7 @@ func (s *searcher) waitsOf(k waitKey, apart []string, by sums, most int) *candid
 	if k.kind == BlockingKind {
 		f.Calls = s.kernelCalls(class, of)
 	}
-	if s.e.classes[class].ends() && (k.kind == ChannelKind || k.kind == ConditionKind || k.kind == GroupKind) {
+	if s.e.classes[class].servesOne() && !f.Where.inRoundTrip() && (k.kind == ChannelKind || k.kind == ConditionKind || k.kind == GroupKind) {
 		c.least = minShort
 	}
 	if k.kind == SleepKind {
@@ -212,7 +212,9 @@ func (s *searcher) refineWait(f *Finding, class int32, of func(*situation) bool)
 		if len(f.Causes) == 0 && !s.alone(class) {
 			return "" // several wait for what others do for them
 		}
-		rests := func(c *Cause) bool { return c.Activity == WaitsForWork || c.Activity == IO && s.relays(c.Place.stack) }
+		rests := func(c *Cause) bool {
+			return (c.Activity == WaitsForWork || c.Activity == IO) && s.relays(c.Place.stack)
+		}
 		if shareWhere(f.Causes, rests) >= mostOf {
 			return nextMessage // both ways of a tunnel
 		}

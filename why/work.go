@@ -23,7 +23,8 @@ const (
 )
 
 // work returns what most of the work is of a program without findings
-// that is mostly idle; nil if it is little, or not mostly one thing.
+// that is mostly idle, or waits; nil if it is little, or not mostly one
+// thing.
 func (a *searched) work() *Work {
 	if a.State != Idle && a.State != Unmoved && a.State != Waiting {
 		return nil
@@ -43,7 +44,10 @@ func (a *searched) work() *Work {
 // works returns the situations of a class at work, which no hypothesis
 // says are a rest.
 func (s *searcher) works(class int32) func(*situation) bool {
-	return ofClass(class, func(at *situation) bool { return !at.still && s.isAtWork(at) })
+	timed := func(at *situation) bool { // a timer drives it, but it is work
+		return !at.idle && slices.ContainsFunc(s.all, func(c *candidate) bool { return c.note == byTimer && c.asks.hit(at) })
+	}
+	return ofClass(class, func(at *situation) bool { return !at.still && (s.isAtWork(at) || timed(at)) })
 }
 
 // workOf returns what goroutines of a class mostly do when they are not
