@@ -240,8 +240,9 @@ func (s *searcher) hardlyWaits(class int32) bool {
 
 // targetOf returns the cost that a finding is about. Of code it
 // is the function without its waits for others, of a lock the
-// waits of all classes. A system call takes CPU time, too, and
-// its thread needs one at its end. Who allocates to copy does not
+// waits of all classes, of other waits those of the classes that do the
+// same. A system call takes CPU time, too, and its thread needs one at its
+// end. Who allocates to copy does not
 // copy, either, without that.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {
@@ -261,30 +262,7 @@ func (s *searcher) targetOf(f *Finding) target {
 			return waits(at) || at.class == class && !at.idle && s.on(at, f.Where.Function) && s.on(at, f.Where.Library)
 		}}
 	}
-	return target{hit: s.hits(f)}
-}
-
-// copies reports whether most of what a finding allocates is for the
-// runtime's copies.
-func (s *searcher) copies(f *Finding) bool {
-	return f.Kind == AllocationKind && s.doing(f, copiers) >= isSign
-}
-
-// awaitsOthers reports whether a situation is a wait that takes no
-// CPU, but for a lock, whose holder may be in the same code.
-func (s *situation) awaitsOthers() bool {
-	switch s.state.Doing {
-	case views.AwaitingLock, views.InSystemCall, views.AwaitingCollector:
-		return false
-	}
-	return s.waits()
-}
-
-// awaits returns the waits for a lock.
-func awaits(lock string) func(*situation) bool {
-	return func(at *situation) bool {
-		return at.state.Doing == views.AwaitingLock && at.lock == lock
-	}
+	return target{hit: s.hitsOfOthers(f)}
 }
 
 // workers returns the classes with some names. Those of the runtime do

@@ -19,6 +19,43 @@ type target struct {
 	garbage bool
 }
 
+// hitsOfOthers returns what a finding's share counts, also of the other
+// classes that do the same.
+func (s *searcher) hitsOfOthers(f *Finding) func(*situation) bool {
+	all := []func(*situation) bool{s.hits(f)}
+	for _, p := range f.Others {
+		of := *f
+		of.Class = p.Name
+		all = append(all, s.hits(&of))
+	}
+	return func(at *situation) bool {
+		return slices.ContainsFunc(all, func(hit func(*situation) bool) bool { return hit(at) })
+	}
+}
+
+// copies reports whether most of what a finding allocates is for the
+// runtime's copies.
+func (s *searcher) copies(f *Finding) bool {
+	return f.Kind == AllocationKind && s.doing(f, copiers) >= isSign
+}
+
+// awaitsOthers reports whether a situation is a wait that takes no
+// CPU, but for a lock, whose holder may be in the same code.
+func (s *situation) awaitsOthers() bool {
+	switch s.state.Doing {
+	case views.AwaitingLock, views.InSystemCall, views.AwaitingCollector:
+		return false
+	}
+	return s.waits()
+}
+
+// awaits returns the waits for a lock.
+func awaits(lock string) func(*situation) bool {
+	return func(at *situation) bool {
+		return at.state.Doing == views.AwaitingLock && at.lock == lock
+	}
+}
+
 // mostHolders limits the chain of goroutines that one waits for,
 // and mostWaits the waits in it for others than a lock's
 // holders.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cpprof/cpprof/internal/fixture"
 	"github.com/cpprof/cpprof/sampledata"
 )
 
@@ -172,5 +173,26 @@ func TestGainOfThoseBeside(t *testing.T) {
 	i := slices.IndexFunc(f, func(f *Finding) bool { return f.Where.Function == "main.handle" && f.Kind == ComputeKind })
 	if i < 0 || f[i].Gain.Silent != OfAll {
 		t.Errorf("%+v", f)
+	}
+}
+
+// Another class that does the same gains what its own waits cost.
+func TestGainOfOthersThatDoTheSame(t *testing.T) {
+	s := newScene()
+	many, clients := s.spawn(40, "main.refresh"), s.spawn(4, "main.client")
+	s.samples(t, 200, func(i int) {
+		s.all(many, s.at(selects, "main.refresh", "main.fetch", "net/http.(*Transport).getConn"))
+		s.all(clients, s.at(selects, "main.client", "main.fetch", "net/http.(*Transport).getConn"))
+		s.some(i, 10, clients, s.at(runs, "main.client"))
+		s.some(i, 20, many, s.at(sleeps, "main.refresh"))
+	})
+	a := fixture.Must(findIn(s.Recording(), configured()))(t)
+	i := slices.IndexFunc(a.Findings, func(f *Finding) bool { return f.Where.Function == "main.fetch" && len(f.Others) > 0 })
+	if i < 0 {
+		t.Fatalf("%+v", a.Findings)
+	}
+	b := newMoments(a.searcher).tracer(a.targetOf(a.Findings[i]))
+	if g := b.gain(a.workers(a.Findings[i].Others), 1); g.Times == nil || !nearly(g.Times.Times, 10) {
+		t.Errorf("%+v %+v", g, g.Times)
 	}
 }

@@ -85,9 +85,12 @@ func (a *searched) mayServe(server, f *Finding) bool {
 // inLibraryOf reports whether two findings are in one package, which is of
 // a library.
 func (s *searcher) inLibraryOf(f, other *Finding) bool {
+	return views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function) && s.ofLibrary(f)
+}
+
+func (s *searcher) ofLibrary(f *Finding) bool {
 	n := s.e.places.own[f.Where.stack]
-	return views.PackageOf(f.Where.Function) == views.PackageOf(other.Where.Function) &&
-		n != sampledata.NoStack && s.modules.Of(s.e.r.Nodes[n].Function) != s.modules.Main()
+	return n != sampledata.NoStack && s.modules.Of(s.e.r.Nodes[n].Function) != s.modules.Main()
 }
 
 // saturates reports whether a finding is most of what a saturated
@@ -158,6 +161,12 @@ func (f *Finding) unexplained() bool {
 // of the waits that may be for one.
 func (a *searched) signServers() {
 	named := make(map[*Finding]bool)
+	for _, f := range a.Findings {
+		if h := a.inTurn(f); h != nil {
+			named[f] = true
+			f.Signs = append(f.Signs, "it may wait for what "+h.Class+", one at a time, waits for in "+h.Where)
+		}
+	}
 	for _, server := range a.Findings {
 		serves := false
 		for _, f := range a.Findings {
@@ -198,6 +207,27 @@ func (s *searcher) mayBeFor(f *Finding, asks *candidate) bool {
 		return false
 	}
 	return shareOf(asks.observed, func(i int) bool { return waits[i].Hits > 0 }).Share >= explains
+}
+
+// inTurn returns the wait of a library's goroutines that live for one piece
+// of work each, one at a time, which others of the same package may wait
+// for; nil if there is none, or others are known.
+func (a *searched) inTurn(f *Finding) *Hypothesis {
+	if !f.unexplained() || !a.ofLibrary(f) {
+		return nil
+	}
+	i := slices.IndexFunc(a.Hypotheses, func(h Hypothesis) bool {
+		if h.Verdict != hotspots.Yes || h.Note != livesOnce || h.Class == f.Class || views.PackageOf(h.Where) != views.PackageOf(f.Where.Function) {
+			return false
+		}
+		each := a.e.observe([]question{{hit: ofClass(a.e.byName[h.Class], anywhere)}})[0]
+		one := lists.Count(each, func(o hotspots.Observation) bool { return o.Hits == 1 })
+		return float64(one) >= mostOf*float64(len(each))
+	})
+	if i < 0 {
+		return nil
+	}
+	return &a.Hypotheses[i]
 }
 
 // writesAlone reports whether a candidate is no finding, since

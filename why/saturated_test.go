@@ -408,3 +408,33 @@ func TestHandlesInOrder(t *testing.T) {
 		}
 	}
 }
+
+// Who waits in a library may wait for its goroutines that live for one
+// piece of work, one at a time.
+func TestBehindOneAtATime(t *testing.T) {
+	for _, c := range []struct {
+		sends string
+		once  bool // each handles one message, and not all
+		said  bool
+	}{{"bus/lib.(*Bus).deliver", true, true}, {"bus/lib.(*Bus).deliver", false, false}, {"other/lib.deliver", true, false}} {
+		s := newScene()
+		publisher, handlers, sender := s.spawn(1, "main.publish")[0], s.spawn(4, "main.handle"), s.spawn(1, "bus/lib.(*Bus).send.func1")
+		s.samples(t, 400, func(i int) {
+			if c.once && i%8 == 7 {
+				s.gone, sender = sender, s.spawn(1, "bus/lib.(*Bus).send.func1")
+			}
+			s.is[publisher] = s.at(selects, "main.publish", "bus/lib.(*Bus).Publish", "bus/lib.(*Bus).await")
+			s.sometimes(i, 40, publisher, s.at(runs, "main.publish"))
+			s.all(sender, s.at(selects, "bus/lib.(*Bus).send.func1", c.sends))
+			s.all(handlers, s.at(idles, "main.handle"))
+			s.is[handlers[i/2%4]] = s.at(selects, "main.handle", "main.call", "net/http.(*persistConn).roundTrip")
+		})
+		a := s.find(t)
+		said := slices.ContainsFunc(a.Findings, func(f *Finding) bool {
+			return slices.ContainsFunc(f.Signs, func(sign string) bool { return strings.Contains(sign, "one at a time") })
+		})
+		if said != c.said {
+			t.Errorf("%+v: %+v %+v", c, a.Findings, a.Hypotheses)
+		}
+	}
+}
