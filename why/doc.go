@@ -34,7 +34,7 @@
 //	conclude.go      what is left if each finding that another one explains is left out, in order:
 //	                 work.go, what a program does that is not slow
 //	gain.go          what its fix would bring: gain_law.go has the laws, gain_moments.go the samples,
-//	                 gain_trace.go whose time is a cost, gain_each.go of which goroutines,
+//	                 gain_trace.go whose time is a cost, gain_each.go how goroutines differ,
 //	                 gain_along.go who gets more to do, too, gain_crowded.go when CPUs lack; without.go,
 //	                 of a cost that somebody names
 //	answer.go        the answer: kind_table.go has the kinds of findings; settled.go, if it is sure
