@@ -14,9 +14,9 @@ const (
 	inSelect      = "select"
 	inSelectTimed = inSelect + OnTimer
 
-	// how many times as long as later waits without that reason those
-	// with it take, at least: the sampler has no time for each
-	fewLater = 4
+	// The sampler has no time for each wait. Those that it knows take
+	// this many times as long as later ones that it does not, at least.
+	mostlyKnown = 4
 )
 
 // withTimers returns the runs with what was learned of timers.
@@ -57,7 +57,7 @@ func (r *Recording) withTimers() Runs {
 func (r *Recording) timedStacks() map[NodeID]bool {
 	type waits struct {
 		plain, timed bool
-		began, later int32 // samples of timed ones, and of plain ones that began after the first of these
+		began, later int64 // samples of timed ones, and of plain ones that began after the first of these
 	}
 	of := make(map[NodeID]*waits)
 	for i := range r.Runs.states.kinds.len() {
@@ -80,14 +80,14 @@ func (r *Recording) timedStacks() map[NodeID]bool {
 		switch w := of[run.Stack]; {
 		case w == nil || run.Lock != 0:
 		case run.Reason == inSelectTimed:
-			w.began += run.Last - run.First + 1
+			w.began += int64(run.Last-run.First) + 1
 		case run.Reason == inSelect && w.began > 0:
-			w.later += run.Last - run.First + 1
+			w.later += int64(run.Last-run.First) + 1
 		}
 	}
 	timed := make(map[NodeID]bool)
 	for stack, w := range of {
-		if w.began > 0 && fewLater*w.later <= w.began {
+		if w.began > 0 && mostlyKnown*w.later <= w.began {
 			timed[stack] = true
 		}
 	}

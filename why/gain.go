@@ -240,9 +240,9 @@ func (s *searcher) hardlyWaits(class int32) bool {
 
 // targetOf returns the cost that a finding is about. Of code it
 // is the function without its waits for others, of a lock the
-// waits of all classes, of other waits those of the classes that do the
-// same. A system call takes CPU time, too, and its thread needs one at its
-// end. Who allocates to copy does not
+// waits of all classes. Of another wait it is that of the finding's class,
+// and of the others that wait as it does. A system call takes CPU time,
+// too, and its thread needs one at its end. Who allocates to copy does not
 // copy, either, without that.
 func (s *searcher) targetOf(f *Finding) target {
 	switch {

@@ -8,10 +8,10 @@ import (
 	"github.com/cpprof/cpprof/sampledata"
 )
 
-// A visits counts the samples of a goroutine.
+// visits are the samples of a goroutine at work, and its runs in these.
 type visits struct {
 	tally
-	run, runs int32 // the last run, and the number of them
+	run, runs int32 // the last one, and the number of them
 }
 
 func (v *visits) see(run int32, share float64) {

@@ -19,8 +19,8 @@ type target struct {
 	garbage bool
 }
 
-// hitsOfOthers returns what a finding's share counts, also of the other
-// classes that do the same.
+// hitsOfOthers returns what a finding's share counts, and the same of
+// the other classes that it names.
 func (s *searcher) hitsOfOthers(f *Finding) func(*situation) bool {
 	all := []func(*situation) bool{s.hits(f)}
 	for _, p := range f.Others {

@@ -237,7 +237,8 @@ func (s series) period() float64 {
 	if n < 48 {
 		return 0
 	}
-	goes := lists.Count(s.values, func(v float64) bool { return v < s.mean(0, n)/2 })
+	mean := s.mean(0, n)
+	goes := lists.Count(s.values, func(v float64) bool { return v < mean/2 })
 	variance := s.covariance(0)
 	if variance < minStep*minStep || float64(goes) < mayGo*float64(n) {
 		return 0

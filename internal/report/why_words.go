@@ -350,9 +350,9 @@ func whereText(f *why.Finding) string {
 // maxThrough limits the passages between modules that are named.
 const maxThrough = 5
 
-// throughText names the functions of a finding in which one
-// module calls another, the first two and the last ones, as far as
-// the text has not named them yet: what the program calls in a
+// throughText names the functions in which one module calls another, or
+// what calls the program back. It leaves out what the text has named, and
+// all but the first two and the last ones: what the program calls in a
 // library may be what it calls too often.
 func throughText(f *why.Finding, text string) string {
 	var more []string
